@@ -1,0 +1,223 @@
+"""How close is a training step to its matrix products alone, and what do the filter and the peers cost?
+
+One step: the gradient of all 262,144 samples of a 512×512 colour picture and the optimiser's update, at the paper's
+setting (3×256, L = 8, an α grid of 512×512). Everything is timed in one process, in turns, so that a machine that slows
+down slows everything down; the best of the repetitions counts.
+
+    python benchmarks/step.py [--json] [--repeat 7] [--jax-python PYTHON]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from alfilter.config import Training
+from alfilter.core.fourier import plain_filtered_encoding
+from alfilter.core.grid import plain_interpolate
+from alfilter.core.layers import plain_perceptron
+from alfilter.core.memory import keep_freed_memory
+from alfilter.encodings import FilteredFourier, Fourier
+from alfilter.methods import Field, build
+from alfilter.networks import MLP
+from alfilter.tasks import ImageTask
+from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.loop import make_optimiser
+
+Step = Callable[[], object]
+SAMPLES = 512 * 512
+CHUNKS = (2048, 4096, 8192)  # the floor is taken at the best of these
+SIZES = ((32, 256), (256, 256), (256, 256), (256, 3))
+
+
+def floor(chunk: int) -> Step:
+    """The matrix products of one step, forward and backward, and nothing else."""
+    weights = [torch.randn(outputs, inputs) / 16 for inputs, outputs in SIZES]
+    inputs = [torch.randn(chunk, size) for size, _ in SIZES]
+    grads = [torch.randn(chunk, size) for _, size in SIZES]
+    outs, by_input = [torch.empty_like(g) for g in grads], [torch.empty_like(x) for x in inputs]
+    by_weight = [torch.empty_like(w) for w in weights]
+
+    def run() -> None:
+        for _ in range(SAMPLES // chunk):
+            for x, w, out in zip(inputs, weights, outs, strict=True):
+                torch.mm(x, w.t(), out=out)
+            for i in reversed(range(len(weights))):
+                torch.mm(grads[i].t(), inputs[i], out=by_weight[i])
+                torch.mm(grads[i], weights[i], out=by_input[i])
+
+    return run
+
+
+def step(field: Field, task: ImageTask) -> Step:
+    """One step as `fit` takes it."""
+    setting, team = Training(), Team(field)
+    optimiser = make_optimiser(field, setting)
+
+    def run() -> None:
+        accumulate_gradient(team, task, setting, 0, 0)
+        optimiser.step()
+        field.encoding.constrain()
+
+    return run
+
+
+def eager(field: Field, task: ImageTask) -> Step:
+    """The same step in plain tensor operations, one pass over the whole batch."""
+    optimiser = make_optimiser(field, Training())
+    x, y = task.load(slice(0, SAMPLES))
+
+    def run() -> None:
+        field.zero_grad()
+        loss = task.loss(_plain_field(field, x), y) / SAMPLES
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        field.encoding.constrain()
+
+    return run
+
+
+def _plain_field(field: Field, x: Tensor) -> Tensor:
+    encoding, network = field.encoding, field.network
+    assert isinstance(encoding, FilteredFourier)
+    assert isinstance(network, MLP)
+    alpha = plain_interpolate(encoding.alpha.values, x).squeeze(-1)
+    z = plain_filtered_encoding(x, alpha, encoding.levels, encoding.bandwidth, encoding.kappa)
+    z = plain_perceptron(z, list(network.weights), list(network.biases), network.activation, network.omega)
+    return torch.addcmul(field.shift, field.scale, z)
+
+
+def jax_peer(python: str, mode: str) -> Step:
+    """The same step jitted in JAX, in a process of its own that takes a step for every line it reads."""
+    command = [python, str(Path(__file__).with_name("jax_peer.py")), mode]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    asked, answered = process.stdin, process.stdout
+    assert asked is not None
+    assert answered is not None
+
+    def run() -> None:
+        asked.write("step\n")
+        asked.flush()
+        if not answered.readline():
+            raise SystemExit(f"the JAX peer ended; is jax installed for {python}?")
+
+    return run
+
+
+def fields() -> dict[str, Field]:
+    """The networks at the paper's setting; `fourier-sine` is al-sine without its filter."""
+    sine = MLP(32, 3, width=256, depth=3, activation="sine", omega=30.0)
+    return {
+        "al-sine": build("al-sine", in_dim=2, out_dim=3, samples=(512, 512)),
+        "al-relu": build("al-relu", in_dim=2, out_dim=3, samples=(512, 512)),
+        "fourier-sine": Field(Fourier(2, 8), sine),
+    }
+
+
+def measure(steps: dict[str, Step], repeat: int) -> dict[str, list[float]]:
+    """Seconds of every step, in turns, after one that does not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    for turn in range(repeat + 1):
+        for name, run in steps.items():
+            began = time.perf_counter()
+            run()
+            if turn > 0:
+                seconds[name].append(time.perf_counter() - began)
+    return seconds
+
+
+def peak_memory() -> float:
+    """Megabytes that three steps of al-sine need above what the imports took, in a fresh process."""
+    command = [sys.executable, __file__, "--peak"]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def _peak() -> float:
+    before = _high_water()
+    run = step(fields()["al-sine"], ImageTask.from_file("sample:astronaut"))
+    for _ in range(3):
+        run()
+    return _high_water() - before
+
+
+def _high_water() -> float:
+    """The largest resident set of this process so far, in megabytes (Linux; exact per program, unlike getrusage)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+
+
+def summary(seconds: dict[str, list[float]], peak: float) -> dict[str, object]:
+    """Best seconds, and the ratios the targets are stated in."""
+    best = {name: min(times) for name, times in seconds.items()}
+    lowest = min(value for name, value in best.items() if name.startswith("products"))
+    peers = [value for name, value in best.items() if name.startswith("jax")]
+    return {
+        "threads": torch.get_num_threads(),
+        "seconds": best,
+        "median": {name: statistics.median(times) for name, times in seconds.items()},
+        "al-sine of products": lowest / best["al-sine"],
+        "al-relu of products": lowest / best["al-relu"],
+        "al-sine over eager": best["eager al-sine"] / best["al-sine"],
+        "al-sine over jax": min(peers) / best["al-sine"] if peers else None,
+        "share of the filter": 1 - best["fourier-sine"] / best["al-sine"],
+        "peak megabytes": peak,
+    }
+
+
+def show(found: dict[str, object]) -> None:
+    targets = {
+        "al-sine of products": "≥ 0.88",
+        "al-relu of products": "≥ 0.95",
+        "al-sine over eager": "≥ 1.7",
+        "al-sine over jax": "> 1",
+        "share of the filter": "≤ 0.06",
+        "peak megabytes": "≤ 512",
+    }
+    best, median = found["seconds"], found["median"]
+    assert isinstance(best, dict)
+    assert isinstance(median, dict)
+    print(f"{'one step, ' + str(found['threads']) + ' threads':24}{'best s':>9}{'median s':>10}")
+    for name in best:
+        print(f"{name:24}{best[name]:9.3f}{median[name]:10.3f}")
+    print()
+    for name, target in targets.items():
+        value = found[name]
+        print(f"{name:24}{'not measured' if value is None else format(value, '9.3f')}   {target}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="time one training step against its matrix products and its peers")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeat", type=int, default=7, help="repetitions of everything")
+    parser.add_argument("--jax-python", help="a Python that can import jax, for the peer")
+    parser.add_argument("--peak", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    keep_freed_memory()
+    if arguments.peak:
+        print(_peak())
+        return
+    peak = peak_memory()
+    task = ImageTask.from_file("sample:astronaut")
+    steps: dict[str, Step] = {f"products, {chunk} rows": floor(chunk) for chunk in CHUNKS}
+    steps |= {name: step(field, task) for name, field in fields().items()}
+    steps["eager al-sine"] = eager(fields()["al-sine"], task)
+    if arguments.jax_python:
+        steps |= {f"jax, {mode}": jax_peer(arguments.jax_python, mode) for mode in ("one pass", "pieces")}
+    found = summary(measure(steps, arguments.repeat), peak)
+    if arguments.json:
+        print(json.dumps(found))
+    else:
+        show(found)
+
+
+if __name__ == "__main__":
+    main()

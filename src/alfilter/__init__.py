@@ -1,0 +1,48 @@
+"""alfilter: neural fields whose local frequency content can be seen and steered.
+
+The names below load on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from alfilter.config import Training as Training
+    from alfilter.errors import UserError as UserError
+    from alfilter.methods import METHODS as METHODS
+    from alfilter.methods import Field as Field
+    from alfilter.methods import build as build
+    from alfilter.tasks import ImageTask as ImageTask
+    from alfilter.training import fit as fit
+    from alfilter.training import load as load
+    from alfilter.training import save as save
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "METHODS": "methods",
+    "Field": "methods",
+    "ImageTask": "tasks",
+    "Training": "config",
+    "UserError": "errors",
+    "build": "methods",
+    "fit": "training",
+    "load": "training",
+    "save": "training",
+}
+
+__all__ = ["METHODS", "Field", "ImageTask", "Training", "UserError", "__version__", "build", "fit", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'alfilter' has no attribute {name!r}")
+    value = getattr(import_module(f"alfilter.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,139 @@
+"""Options as frozen dataclasses: named, typed, bounded, documented field by field."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from alfilter.errors import UserError, nearest
+
+T = TypeVar("T")
+
+
+def option(
+    default: Any, doc: str, *, low: float | None = None, high: float | None = None, choices: Sequence[str] = ()
+) -> Any:
+    """A dataclass field with a one-line doc and the range or the words it may take."""
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": tuple(choices)})
+
+
+def configure(kind: type[T], options: Mapping[str, Any], owner: str) -> T:
+    """`kind(**options)` after checking every option by name, type and range.
+
+    >>> @dataclass(frozen=True)
+    ... class Demo:
+    ...     levels: int = option(8, "number of scales", low=1)
+    >>> configure(Demo, {"levels": 4}, "demo").levels
+    4
+    >>> configure(Demo, {"level": 4}, "demo")
+    Traceback (most recent call last):
+    alfilter.errors.UserError: demo has no option 'level'; did you mean 'levels'?
+    """
+    hints = get_type_hints(kind)
+    known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    checked = {}
+    for name, value in options.items():
+        if name not in known:
+            raise UserError(f"{owner} has no option {name!r}; {nearest(name, known)}")
+        checked[name] = _check(value, hints[name], known[name].metadata, f"{owner} option {name!r}")
+    return kind(**checked)
+
+
+def parse_options(kind: type, pairs: Sequence[str], owner: str) -> dict[str, Any]:
+    """Options from the command line's `name=value` words, read by the type of their field.
+
+    >>> parse_options(Training, ["steps=20", "schedule=cosine"], "training")
+    {'steps': 20, 'schedule': 'cosine'}
+    """
+    hints = get_type_hints(kind)
+    parsed = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UserError(f"an option is written name=value, got {pair!r}; for example {next(iter(hints))}=…")
+        if name not in hints:
+            raise UserError(f"{owner} has no option {name!r}; {nearest(name, hints)}")
+        parsed[name] = _parse(text, hints[name], f"{owner} option {name!r}")
+    return parsed
+
+
+def _check(value: Any, hint: Any, limits: Mapping[str, Any], where: str) -> Any:
+    alternatives = _alternatives(hint)
+    if value is None and type(None) in alternatives:
+        return None
+    if isinstance(value, list | tuple) and any(get_origin(a) is tuple for a in alternatives):
+        return tuple(_check(item, int, limits, where) for item in value)
+    if isinstance(value, Real) and not isinstance(value, bool):  # numpy's numbers become Python's, which JSON can write
+        value = int(value) if isinstance(value, Integral) and float not in alternatives else float(value)
+    plain = tuple(a for a in alternatives if isinstance(a, type))
+    if not isinstance(value, plain) or (isinstance(value, bool) and bool not in plain):
+        raise UserError(f"{where} must be {_spell(hint)}, got {value!r} ({type(value).__name__})")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{where} must be a finite number, got {value}")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low, high = limits.get("low"), limits.get("high")
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise UserError(f"{where} must be {_range(low, high)}, got {value}")
+    if limits.get("choices") and value not in limits["choices"]:
+        raise UserError(f"{where} must be one of {', '.join(limits['choices'])}, got {value!r}")
+    return value
+
+
+def _parse(text: str, hint: Any, where: str) -> Any:
+    alternatives = _alternatives(hint)
+    if type(None) in alternatives and text.lower() in ("none", "auto"):
+        return None
+    if bool in alternatives and text.lower() in ("true", "false", "yes", "no"):
+        return text.lower() in ("true", "yes")
+    try:
+        if "x" in text and any(get_origin(a) is tuple for a in alternatives):
+            return tuple(int(part) for part in text.split("x"))
+        if int in alternatives:
+            return int(text)
+        if float in alternatives:
+            return float(text)
+    except ValueError:
+        raise UserError(f"{where} must be {_spell(hint)}, got {text!r}") from None
+    return text
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _spell(hint: Any) -> str:
+    words = {int: "a whole number", float: "a number", str: "a word", bool: "true or false", type(None): "none"}
+    return " or ".join(words.get(a, "sizes like 64x64") for a in _alternatives(hint))
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f"between {low:g} and {high:g}"
+    return f"at least {low:g}" if low is not None else f"at most {high:g}"
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a field is trained; the defaults are the paper's recipe for images."""
+
+    steps: int = option(5000, "optimiser steps", low=1)
+    budget: float | None = option(None, "seconds of training instead of a number of steps", low=0.1)
+    batch: int | None = option(None, "samples per step; none takes all of them", low=1)
+    micro: int = option(4096, "samples per pass; a batch is split so that activations stay in cache", low=1)
+    lr: float = option(1e-3, "learning rate of the network", low=0, high=1e37)
+    lr_encoding: float = option(3e-3, "learning rate of the encoding's own parameters (the α grid)", low=0, high=1e37)
+    schedule: str = option("step", "how the rates fall", choices=("step", "cosine", "constant"))
+    decay: float = option(
+        0.6, "step: factor every `every` steps; cosine: final rate relative to the first", low=0, high=1
+    )
+    every: int = option(1250, "step schedule: steps between two decays", low=1)
+    warmup: float = option(0.0, "share of the run over which the rates rise from zero", low=0, high=0.5)
+    weight_decay: float = option(0.0, "decoupled weight decay of the network", low=0)
+    beta2: float = option(0.999, "Adam's memory of squared gradients", low=0.5, high=0.999999)
+    tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
+    tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
+    jitter: float = option(0.0, "standard deviation of coordinate noise during training, in samples", low=0)

@@ -1,0 +1,188 @@
+"""One-pass CPU kernels for what plain tensor code does in many: sine layers, ReLU layers, the filter, the grid.
+
+A training step of a small field is matrix products plus passes over the activations. Those passes, not the products,
+are what can be saved: sine and cosine of the same angle share their range reduction, a bias costs nothing while a value
+is in a register, and a column sum comes free with the product it sums. Every kernel here has a plain twin in `layers`,
+`filter` or `grid`, which is the reference of its test and the path taken for any other device or precision.
+
+They run on one thread and release the interpreter's lock: pieces of a batch run side by side (`parallel`), which needs
+no barrier inside a layer and leaves a result independent of who computed which piece.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+f4 = np.float32
+# Contractions to fused multiply-adds are welcome; reassociation and finite-only arithmetic are not, since a NaN must
+# reach the loss and sums must not depend on the compiler's mood.
+FAST = {"contract", "nsz", "arcp"}
+
+_ONE_OVER_PI = f4(0.31830988618379067)
+_PI = (f4(3.1415927410125732), f4(-8.7422780003724857e-8))  # π to twice the precision of one number
+_NEGLIGIBLE = 18.0  # e^-18 is below half a unit in the last place of one
+
+
+@njit(inline="always", fastmath=FAST)
+def _sincos(z: Any) -> Any:
+    """Sine and cosine together: reduce by π in two parts, polynomials on [-π/2, π/2], a common sign. Good to 2e-7."""
+    turns = np.rint(z * _ONE_OVER_PI)
+    r = z - turns * _PI[0]  # exact with a fused multiply-add
+    r = r - turns * _PI[1]
+    u = r * r
+    s = ((f4(-2.3889859e-08) * u + f4(2.7525562e-06)) * u - f4(1.9840874e-04)) * u + f4(8.3333310e-03)
+    s = (s * u - f4(1.6666667e-01)) * u * r + r
+    c = ((f4(-2.605e-07) * u + f4(2.47609e-05)) * u - f4(1.3888378e-03)) * u + f4(4.1666638e-02)
+    c = (c * u - f4(0.5)) * u + f4(1)
+    odd = np.int32(np.int32(turns) << 31)  # half turns change the sign bit
+    s, c = np.float32(s).view(np.int32) ^ odd, np.float32(c).view(np.int32) ^ odd
+    return np.int32(s).view(np.float32), np.int32(c).view(np.float32)
+
+
+@njit(inline="always", fastmath=FAST)
+def _edge(shift: Any, kappa: Any, powers: Any, sigmoid: Any, rest: Any) -> None:
+    """sigmoid_c = σ(κ(c+shift)) and rest_c = 1-sigmoid_c for all channels, by two exponentials and powers_m = e^(-κm).
+
+    Channels one apart differ by the factor e^-κ, so only the two exponentials next to the edge are needed, and channels
+    further than 18/κ from it are 0 or 1 in float32. Every exponent used is ≤ 0: the stable form of the sigmoid.
+    """
+    channels = len(sigmoid)
+    reach = int(_NEGLIGIBLE / kappa) + 2
+    first = min(max(int(np.ceil(-shift)), 0), channels)  # the first channel at or above the edge
+    begin, end = max(first - reach, 0), min(first + reach, channels)
+    sigmoid[:begin], rest[:begin] = f4(0), f4(1)
+    sigmoid[end:], rest[end:] = f4(1), f4(0)
+    below = f4(np.exp(np.float64(kappa) * (first - 1 + shift)))
+    for c in range(begin, first):
+        e = below * powers[first - 1 - c]
+        sigmoid[c] = e / (f4(1) + e)
+        rest[c] = f4(1) / (f4(1) + e)
+    above = f4(np.exp(-np.float64(kappa) * (first + shift)))
+    for c in range(first, end):
+        e = above * powers[c - first]
+        sigmoid[c] = f4(1) / (f4(1) + e)
+        rest[c] = e / (f4(1) + e)
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def sine_forward(z: Any, bias: Any, omega: Any, slope: Any) -> None:
+    """z ← sin(ω(z+b)) in place, slope = ω cos(ω(z+b)); both (n, w)."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            s, c = _sincos(omega * (z[i, j] + bias[j]))
+            z[i, j] = s
+            slope[i, j] = omega * c
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def sine_backward(grad: Any, slope: Any, sums: Any) -> None:
+    """grad ← grad ⊙ slope in place (n, w); sums (w,) += its column sums."""
+    rows, width = grad.shape
+    for i in range(rows):
+        for j in range(width):
+            g = grad[i, j] * slope[i, j]
+            grad[i, j] = g
+            sums[j] += g
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def relu_forward(z: Any, bias: Any) -> None:
+    """z ← max(z+b, 0) in place, NaN kept; (n, w)."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            v = z[i, j] + bias[j]
+            z[i, j] = f4(0) if v < f4(0) else v
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def relu_backward(grad: Any, value: Any, sums: Any) -> None:
+    """grad ← grad where value > 0, else 0, in place (n, w); sums (w,) += its column sums."""
+    rows, width = grad.shape
+    for i in range(rows):
+        for j in range(width):
+            g = grad[i, j] if value[i, j] > f4(0) else f4(0)
+            grad[i, j] = g
+            sums[j] += g
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def filter_forward(x: Any, alpha: Any, half: Any, kappa: Any, peak: Any, powers: Any, out: Any, slope: Any) -> None:
+    """out = H_B(α) ⊙ γ(x) and slope = ∂out/∂α, both (n, 2dL).
+
+    half: B/2. peak: 1-e^(-κB). powers: e^(-κm) for m = 0 … 2dL-1.
+    """
+    rows, dims = x.shape
+    channels = len(powers)
+    angles = np.empty(channels // 2, dtype=np.float32)
+    scales = np.empty(channels // 2, dtype=np.float32)
+    for m in range(channels // 2):
+        scales[m] = f4(np.pi) * f4(2.0 ** (m // dims))
+    up, up_rest = np.empty(channels, dtype=np.float32), np.empty(channels, dtype=np.float32)
+    down, down_rest = np.empty(channels, dtype=np.float32), np.empty(channels, dtype=np.float32)
+    for i in range(rows):
+        for m in range(channels // 2):
+            angles[m] = x[i, m % dims] * scales[m]
+        for m in range(channels // 2):
+            out[i, 2 * m], out[i, 2 * m + 1] = _sincos(angles[m])
+        _edge(half - alpha[i], kappa, powers, up, up_rest)
+        _edge(-half - alpha[i], kappa, powers, down, down_rest)
+        for c in range(channels):
+            filtered = out[i, c] * (up[c] * down_rest[c] * peak)
+            out[i, c] = filtered
+            slope[i, c] = filtered * kappa * (down[c] - up_rest[c])
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def row_dot(a: Any, b: Any, out: Any) -> None:
+    """out_i = Σ_j a_ij b_ij; (n, w), (n, w) → (n,)."""
+    rows, width = a.shape
+    for i in range(rows):
+        total = f4(0)
+        for j in range(width):
+            total += a[i, j] * b[i, j]
+        out[i] = total
+
+
+@njit(fastmath=FAST, inline="always")
+def _corner(x: Any, i: int, shape: Any, strides: Any, corner: int) -> Any:
+    """Flat index and weight of one corner of the cell of point i."""
+    index = 0
+    weight = f4(1)
+    for k in range(x.shape[1]):
+        last = shape[k] - 1
+        p = (min(max(x[i, k], f4(-1)), f4(1)) + f4(1)) * (f4(last) * f4(0.5))
+        low = min(int(np.floor(p)), max(last - 1, 0))
+        w = p - f4(low)
+        if (corner >> k) & 1:
+            weight *= w
+            low = min(low + 1, last)
+        else:
+            weight *= f4(1) - w
+        index += low * strides[k]
+    return index, weight
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def interpolate_forward(grid: Any, shape: Any, strides: Any, x: Any, out: Any) -> None:
+    """d-linear interpolation of a scalar grid (flat) at x (n, d) → out (n,)."""
+    rows, dims = x.shape
+    for i in range(rows):
+        total = f4(0)
+        for corner in range(1 << dims):
+            index, weight = _corner(x, i, shape, strides, corner)
+            total += weight * grid[index]
+        out[i] = total
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def interpolate_backward(grad: Any, shape: Any, strides: Any, x: Any, out: Any) -> None:
+    """out += the transpose of the interpolation."""
+    for i in range(x.shape[0]):
+        for corner in range(1 << x.shape[1]):
+            index, weight = _corner(x, i, shape, strides, corner)
+            out[index] += weight * grad[i]

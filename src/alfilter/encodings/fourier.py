@@ -1,0 +1,51 @@
+"""Encodings without a field of their own: none at all, dyadic, Gaussian."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from alfilter.core import dyadic_encoding, encoded_dim, random_features
+from alfilter.encodings.base import Encoding
+
+
+class Identity(Encoding):
+    """The coordinates themselves (SIREN and the other activation methods)."""
+
+    def __init__(self, in_dim: int) -> None:
+        super().__init__(in_dim, in_dim)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Fourier(Encoding):
+    """γ(x), the dyadic positional encoding of Eq. fourier_encoding.
+
+    >>> Fourier(in_dim=2, levels=8).out_dim
+    32
+    """
+
+    def __init__(self, in_dim: int, levels: int) -> None:
+        super().__init__(in_dim, encoded_dim(in_dim, levels))
+        self.levels = levels
+
+    def forward(self, x: Tensor) -> Tensor:
+        return dyadic_encoding(x, self.levels)
+
+
+class RandomFourier(Encoding):
+    """[sin(2πBx), cos(2πBx)] with B ~ N(0, σ²) drawn once (Tancik et al. 2020).
+
+    Differs from the source in the domain: coordinates span [-1, 1] here and [0, 1] there, so B is halved, which keeps
+    σ's meaning (cycles across the picture) unchanged.
+    """
+
+    frequencies: Tensor
+
+    def __init__(self, in_dim: int, features: int, sigma: float, generator: torch.Generator | None = None) -> None:
+        super().__init__(in_dim, 2 * features)
+        self.register_buffer("frequencies", torch.randn(features, in_dim, generator=generator) * (sigma / 2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return random_features(x, self.frequencies)

@@ -1,0 +1,10 @@
+"""Repeatable studies: short declarations that expand to runs, skip what is finished, and end in a table."""
+
+from __future__ import annotations
+
+from alfilter.experiments import alpha, order, wallclock
+from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
+
+EXPERIMENTS: dict[str, Experiment] = {study.name: study for study in (alpha.STUDY, order.STUDY, wallclock.STUDY)}
+
+__all__ = ["EXPERIMENTS", "Experiment", "Run", "run_experiment", "table"]

@@ -1,0 +1,177 @@
+"""A study is data: named runs, a folder of result lines, and a table made of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from alfilter import __version__
+from alfilter.errors import UserError
+
+Lines = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit of a study.
+
+    group: the row of the table it counts for. image: a file below the data folder. size: side of the centred crop
+    (none: the whole picture). settings and training: what differs from the preset.
+    """
+
+    group: str
+    image: str
+    method: str = "al-sine"
+    preset: str = "paper"
+    size: int | None = None
+    observe: str = "all"
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """A stable name: everything that decides the result."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A study: what it asks, its runs, and how its lines become text."""
+
+    name: str
+    question: str
+    runs: Callable[[], list[Run]]
+    summarise: Callable[[Lines], str]
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """Carry out one run and return its result line."""
+    import torch
+
+    from alfilter.methods import build, parameter_count, training
+    from alfilter.tasks import ImageTask
+    from alfilter.training import fit
+
+    torch.set_num_threads(threads)
+    task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
+    sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
+    model = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
+    result = fit(model, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
+    scores = task.evaluate(model)
+    curve = [[line["step"], round(line["psnr"], 3)] for line in result.history]
+    return {
+        **asdict(run),
+        "name": run.name,
+        "version": __version__,
+        "steps": result.steps,
+        "seconds": result.seconds,
+        "params": parameter_count(model),
+        "metrics": scores.metrics,
+        "heldout": scores.heldout,
+        "curve": curve[:: max(1, len(curve) // 60)],
+    }
+
+
+def crop(path: Path, size: int | None) -> Any:
+    """A picture, or the square in its middle."""
+    from alfilter.signals import GridSignal, read_image
+
+    picture = read_image(path)
+    if size is None:
+        return picture
+    top, left = ((n - size) // 2 for n in picture.shape)
+    if top < 0 or left < 0:
+        raise UserError(
+            f"{path} is {picture.shape[1]}x{picture.shape[0]}, a crop of {size} was asked; give larger images"
+        )
+    return GridSignal(picture.data[top : top + size, left : left + size].copy())
+
+
+def run_experiment(
+    study: Experiment, data: str, out: str | None, workers: int, say: Callable[[str], None] = print
+) -> Lines:
+    """All lines of a study: the finished ones from its folder, the others computed, each written as it ends."""
+    if not Path(data).is_dir():
+        raise UserError(f"the images are expected in a folder, {data} is none; name it with --data")
+    folder = Path(out or "runs/experiments")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{study.name}.jsonl"
+    runs = study.runs()
+    done = {line["name"]: line for line in _read(path)}
+    missing = [run for run in runs if run.name not in done]
+    say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")
+    with path.open("a", encoding="utf-8") as stream:
+        for count, line in enumerate(_compute(missing, data, workers), start=1):
+            stream.write(json.dumps(line) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+            done[line["name"]] = line
+            seen, held = line["metrics"]["psnr"], (line["heldout"] or {}).get("psnr", math.nan)
+            say(f"{count}/{len(missing)}  {line['group']}  {line['image']}  {seen:.2f} dB seen, {held:.2f} dB held out")
+    return [done[run.name] for run in runs]
+
+
+def _compute(runs: Sequence[Run], data: str, workers: int) -> Iterable[dict[str, Any]]:
+    if workers <= 1:
+        for run in runs:
+            yield execute(run, data, threads=os.cpu_count() or 1)
+        return
+    # a fresh interpreter each: threads and compiled kernels do not survive a fork
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        pending = {pool.submit(execute, run, data) for run in runs}
+        try:
+            while pending:
+                ready, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in ready:
+                    yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _read(path: Path) -> Lines:
+    lines: Lines = []
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            lines.append(json.loads(text))
+        except json.JSONDecodeError:  # the line that was being written when a machine stopped
+            continue
+    return lines
+
+
+def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float | None]]) -> str:
+    """A Markdown table: a row a group in order of appearance, mean ± spread over its runs a column."""
+    groups: dict[str, Lines] = {}
+    for line in lines:
+        groups.setdefault(line["group"], []).append(line)
+    rows = [["setting", "runs", *columns], ["---"] * (2 + len(columns))]
+    for group, members in groups.items():
+        cells = [_cell([value for m in members if (value := read(m)) is not None]) for read in columns.values()]
+        rows.append([group, str(len(members)), *cells])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _cell(values: list[float]) -> str:
+    if not values:
+        return "–"
+    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):.2f}{spread}"
+
+
+def seen_psnr(line: dict[str, Any], observe: str) -> float | None:
+    """The seen PSNR of a line that observed that way."""
+    return line["metrics"]["psnr"] if line["observe"] == observe else None
+
+
+def heldout_psnr(line: dict[str, Any]) -> float | None:
+    """The PSNR on held-out samples, where there are any."""
+    return line["heldout"]["psnr"] if line["heldout"] else None

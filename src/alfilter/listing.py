@@ -1,0 +1,44 @@
+"""`alfilter methods`: the paper's table of systems with our columns, and the options of one method."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from alfilter.methods import METHODS, build, method, parameter_count
+
+
+def method_rows() -> list[dict[str, Any]]:
+    """One row a method: the facts of the paper's Table 1, and the parameters at the settings of their source."""
+    rows = []
+    for name, row in METHODS.items():
+        field = build(name, in_dim=2, out_dim=3, samples=(512, 512))
+        rows.append(
+            {
+                "method": name,
+                "year": row.year,
+                "adaptive": row.adaptive,
+                "explicit": row.explicit,
+                "positional": row.positional,
+                "params": parameter_count(field),
+                "presets": ", ".join(row.presets),
+                "what": row.title,
+            }
+        )
+    return rows
+
+
+def method_options(name: str) -> list[dict[str, Any]]:
+    """One row an option of a method: its name, its default, what it means."""
+    return [
+        {"option": f.name, "default": f.default, "meaning": f.metadata["doc"]} for f in fields(method(name).options)
+    ]
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Rows as columns of text."""
+    heads = list(rows[0])
+    cells = [heads, *([str(row[head]) for head in heads] for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(heads))]
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

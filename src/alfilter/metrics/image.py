@@ -1,0 +1,223 @@
+"""How close two images (H, W, c) in [0, 1] are: PSNR, SSIM, LPIPS."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, log10
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from alfilter.errors import UserError
+
+_BLOCK = 1 << 21  # numbers compared together in float64
+_STRIP = 64  # rows of SSIM computed together: a strip of a wide image stays in cache
+
+
+def mse(pred: Tensor, target: Tensor) -> float:
+    """Mean squared error, summed in float64; values are taken as they are.
+
+    >>> mse(torch.zeros(2, 2, 1), torch.full((2, 2, 1), 0.5))
+    0.25
+    """
+    _check(pred, target)
+    return _squared(pred, target, clip=False)
+
+
+def psnr(pred: Tensor, target: Tensor) -> float:
+    """Peak signal-to-noise ratio -10 log10(mse) in dB of values clipped to [0, 1]; infinite for equal images.
+
+    >>> round(psnr(torch.zeros(2, 2, 1), torch.full((2, 2, 1), 0.1)), 3)
+    20.0
+    """
+    _check(pred, target)
+    error = _squared(pred, target, clip=True)
+    return inf if error == 0 else -10 * log10(error)
+
+
+def _check(pred: Tensor, target: Tensor) -> None:
+    if pred.shape != target.shape or pred.dim() != 3 or pred.numel() == 0:
+        raise ValueError(f"expected two images (H, W, c) of one shape, got {(*pred.shape,)} and {(*target.shape,)}")
+
+
+def _squared(pred: Tensor, target: Tensor, *, clip: bool) -> float:
+    """The mean squared difference, block by block."""
+    total, flat = 0.0, [image.detach().reshape(-1) for image in (pred, target)]
+    for start in range(0, pred.numel(), _BLOCK):
+        a, b = (x[start : start + _BLOCK].double() for x in flat)
+        a, b = (a.clamp(0, 1), b.clamp(0, 1)) if clip else (a, b)
+        total += float((a - b).square().sum())
+    return total / pred.numel()
+
+
+@torch.no_grad()
+def ssim(pred: Tensor, target: Tensor) -> float:
+    """Structural similarity: gaussian 11×11 window with σ = 1.5, K1 = 0.01, K2 = 0.03, range 1, mean over all.
+
+    Borders are reflected so that every pixel has a full window, channels are averaged, values are clipped to [0, 1].
+    An axis of fewer than 11 pixels takes the largest odd window that fits, of the same σ.
+
+    >>> ssim(torch.eye(16)[..., None], torch.eye(16)[..., None])
+    1.0
+    """
+    _check(pred, target)
+    total, height = 0.0, pred.shape[0]
+    for start in range(0, height, _STRIP):
+        total += _ssim_strip(pred, target, start, min(start + _STRIP, height))
+    return total / pred.numel()
+
+
+def _ssim_strip(pred: Tensor, target: Tensor, start: int, stop: int) -> float:
+    """The sum of the similarity over the rows [start, stop)."""
+    down, across = (_window(n).to(pred.device) for n in pred.shape[:2])
+    rows = _reflected(start, stop, len(down) // 2, pred.shape[0]).to(pred.device)
+    columns = _reflected(0, pred.shape[1], len(across) // 2, pred.shape[1]).to(pred.device)
+    x, y = (image[rows][:, columns].double().clamp(0, 1) for image in (pred, target))  # (h + 2p, W + 2q, c)
+    mx, my, squares, product = (_blur(z, down, across) for z in (x, y, x * x + y * y, x * y))  # (h, W, c) each
+    means, cross = mx * mx + my * my, mx * my
+    c1, c2 = 0.01**2, 0.03**2
+    similar = (2 * cross + c1) * (2 * (product - cross) + c2) / ((means + c1) * (squares - means + c2))
+    return float(similar.sum())
+
+
+def _window(size: int) -> Tensor:
+    """Gaussian weights over 11 samples, or the largest odd number that fits in `size`, with sum 1."""
+    radius = (min(11, size) - 1) // 2
+    weights = torch.exp(-torch.arange(-radius, radius + 1, dtype=torch.float64).square() / (2 * 1.5**2))
+    return weights / weights.sum()
+
+
+def _reflected(start: int, stop: int, radius: int, size: int) -> Tensor:
+    """Indices from start - radius to stop + radius, mirrored at the first and last sample."""
+    index = torch.arange(start - radius, stop + radius).abs()
+    return torch.where(index < size, index, 2 * (size - 1) - index)
+
+
+def _blur(z: Tensor, down: Tensor, across: Tensor) -> Tensor:
+    """Separable correlation over rows and columns without padding: (h + 2p, W + 2q, c) → (h, W, c)."""
+    for axis, weights in enumerate((down, across)):
+        length = z.shape[axis] - len(weights) + 1
+        parts = [z.narrow(axis, k, length) for k in range(len(weights))]
+        z = parts[0] * weights[0]
+        for part, weight in zip(parts[1:], weights[1:].tolist(), strict=True):
+            z.add_(part, alpha=weight)
+    return z
+
+
+# AlexNet's five convolutions: weight shape, stride, padding, and whether a 3/2 max-pool comes before
+_LAYERS = (
+    ((64, 3, 11, 11), 4, 2, False),
+    ((192, 64, 5, 5), 1, 2, True),
+    ((384, 192, 3, 3), 1, 1, True),
+    ((256, 384, 3, 3), 1, 1, False),
+    ((256, 256, 3, 3), 1, 1, False),
+)
+_SMALLEST = 31  # pixels a side, below which a pooled map would be empty
+_SHIFT = (-0.030, -0.088, -0.188)
+_SCALE = (0.458, 0.448, 0.450)
+
+
+@torch.no_grad()
+def lpips(pred: Tensor, target: Tensor, weights: str | Path | None = None) -> float:
+    """Learned perceptual distance, AlexNet v0.1: Σ_i mean_xy Σ_c w_ic (f̂_ic(pred) - f̂_ic(target))², inputs in [-1, 1].
+
+    Gray is repeated to three channels, alpha is dropped, values are clipped to [0, 1] first. `weights` is the npz file
+    of the network; without it the environment variable ALFILTER_LPIPS names it.
+    """
+    _check(pred, target)
+    if min(pred.shape[:2]) < _SMALLEST:
+        size = f"{pred.shape[1]}x{pred.shape[0]}"
+        raise UserError(f"LPIPS needs images of at least {_SMALLEST}x{_SMALLEST} pixels, got {size}; leave it out")
+    layers = _load(_weights_file(weights))
+    x, y = _network_input(pred), _network_input(target)  # (1, 3, H, W)
+    total = 0.0
+    for (kernel, bias, head), (_, stride, padding, pooled) in zip(layers, _LAYERS, strict=True):
+        kernel, bias, head = (w.to(x.device) for w in (kernel, bias, head))
+        if pooled:
+            x, y = F.max_pool2d(x, 3, 2), F.max_pool2d(y, 3, 2)
+        x, y = (F.conv2d(z, kernel, bias, stride, padding).relu_() for z in (x, y))
+        total += float(F.conv2d((_unit(x) - _unit(y)).square_(), head).double().mean())
+    return total
+
+
+def _network_input(image: Tensor) -> Tensor:
+    """(H, W, c) in [0, 1] → (1, 3, H, W) as the network was trained: [-1, 1], shifted and scaled a channel."""
+    colour = image[..., :1].expand(-1, -1, 3) if image.shape[-1] < 3 else image[..., :3]
+    scaled = (2 * colour.float().clamp(0, 1) - 1 - colour.new_tensor(_SHIFT).float()) / colour.new_tensor(
+        _SCALE
+    ).float()
+    return scaled.movedim(-1, 0)[None].contiguous()
+
+
+def _unit(features: Tensor) -> Tensor:
+    """Features of length one over the channels; the small term keeps an all-zero pixel at zero."""
+    return features / (features.square().sum(1, keepdim=True).sqrt() + 1e-10)
+
+
+def _weights_file(weights: str | Path | None) -> Path:
+    named = weights if weights is not None else os.environ.get("ALFILTER_LPIPS", "")
+    file = Path(named)
+    if named and file.is_file():
+        return file
+    got = f"no such file {named}" if named else "none"
+    arrays = "conv{i}.weight, conv{i}.bias and lin{i}.weight for i = 0..4"
+    source = f"an npz file with {arrays}, the AlexNet v0.1 weights published by the LPIPS authors"
+    raise UserError(f"LPIPS needs {source}, got {got}; set ALFILTER_LPIPS to its path or pass weights")
+
+
+def _load(file: Path) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """(kernel, bias, head) of the five layers, read again only when the file has changed."""
+    return _load_version(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _load_version(file: Path, version: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    try:
+        with file.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
+            return [_layer(file, stored, i) for i in range(len(_LAYERS))]
+    except UserError:
+        raise
+    except (OSError, ValueError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"cannot read {file} as LPIPS weights: {reason}; give the AlexNet v0.1 npz file") from error
+
+
+def _layer(file: Path, stored: np.lib.npyio.NpzFile, i: int) -> tuple[Tensor, Tensor, Tensor]:
+    shape = _LAYERS[i][0]
+    wanted = {f"conv{i}.weight": shape, f"conv{i}.bias": shape[:1], f"lin{i}.weight": (1, shape[0], 1, 1)}
+    arrays = []
+    for name, size in wanted.items():
+        array = stored.get(name)
+        if array is None or array.shape != size or array.dtype.kind != "f":
+            got = "nothing" if array is None else f"{array.dtype} {array.shape}"
+            raise UserError(f"expected floats {size} as {name} in {file}, got {got}; give the AlexNet v0.1 npz file")
+        arrays.append(torch.from_numpy(array.astype(np.float32)))
+    return arrays[0], arrays[1], arrays[2]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of two images: its function, its unit and which way is better."""
+
+    name: str
+    function: Callable[[Tensor, Tensor], float]
+    unit: str
+    higher_is_better: bool
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("psnr", psnr, "dB", True),
+        Metric("ssim", ssim, "", True),
+        Metric("lpips", lpips, "", False),
+        Metric("mse", mse, "", False),
+    )
+}

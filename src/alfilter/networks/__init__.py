@@ -1,0 +1,7 @@
+"""From features to values: networks that know nothing of the encoding before them."""
+
+from alfilter.networks.activations import ACTIVATIONS, Activation
+from alfilter.networks.base import Network
+from alfilter.networks.mlp import MLP
+
+__all__ = ["ACTIVATIONS", "MLP", "Activation", "Network"]

@@ -1,0 +1,72 @@
+"""The multilayer perceptron of Eqs. z1_filtered to output_layer; activations differ by a row of data."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from alfilter.core import affine, perceptron
+from alfilter.core.layers import FUSED
+from alfilter.networks.activations import ACTIVATIONS
+from alfilter.networks.base import Network
+
+
+class MLP(Network):
+    """z ← σ(W z + b) for `depth` hidden layers of `width`, then a linear output.
+
+    depth counts the activated layers, as the paper's k-1 does (the SIREN code's `hidden_layers` is one less).
+    first_bound: half-widths of the first layer's uniform start per input, for activations that take them from the
+    encoding; None applies SIREN's 1/C.
+
+    >>> MLP(32, 3, width=256, depth=3, activation="relu")(torch.zeros(4, 32)).shape
+    torch.Size([4, 3])
+    """
+
+    def __init__(
+        self,
+        in_dim: int,
+        out_dim: int,
+        *,
+        width: int,
+        depth: int,
+        activation: str,
+        omega: float = 1.0,
+        first_bound: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(in_dim, out_dim)
+        self.activation, self.omega = activation, omega
+        self.row = ACTIVATIONS[activation]
+        sizes = list(pairwise([in_dim, *[width] * depth, out_dim]))
+        self.weights = nn.ParameterList()
+        self.biases = nn.ParameterList()
+        for position, (inputs, outputs) in enumerate(sizes):
+            bound = self._bound(position, len(sizes), inputs, first_bound)
+            self.weights.append(nn.Parameter(_uniform((outputs, inputs), generator) * bound))
+            self.biases.append(nn.Parameter(_uniform((outputs,), generator) / math.sqrt(inputs)))
+
+    def forward(self, features: Tensor) -> Tensor:
+        if self.activation in FUSED:
+            return perceptron(features, list(self.weights), list(self.biases), self.activation, self.omega)
+        z = features
+        *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
+        for w, b in hidden:
+            z = self.row.layer(z, w, b, self.omega)  # (..., width)
+        return affine(z, weight, bias)
+
+    def _bound(self, position: int, count: int, inputs: int, first_bound: Tensor | None) -> float | Tensor:
+        if position == count - 1:
+            return self.row.last(inputs, self.omega)
+        if position > 0:
+            return self.row.hidden(inputs, self.omega)
+        if self.row.first is not None:
+            return self.row.first(inputs, self.omega)
+        return 1 / inputs if first_bound is None else first_bound
+
+
+def _uniform(shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+    """Numbers from U(-1, 1)."""
+    return torch.rand(shape, generator=generator) * 2 - 1

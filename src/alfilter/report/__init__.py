@@ -1,0 +1,26 @@
+"""A run folder made readable: figures as PNG bytes and one self-contained HTML page."""
+
+from alfilter.report.figures import (
+    alpha_figure,
+    convergence_figure,
+    error_figure,
+    scale_response_figure,
+    spectrum_figure,
+)
+from alfilter.report.measures import band_kinds, error_map, radial_spectrum, scale_frequencies
+from alfilter.report.page import render_page
+from alfilter.report.run import write_report
+
+__all__ = [
+    "alpha_figure",
+    "band_kinds",
+    "convergence_figure",
+    "error_figure",
+    "error_map",
+    "radial_spectrum",
+    "render_page",
+    "scale_frequencies",
+    "scale_response_figure",
+    "spectrum_figure",
+    "write_report",
+]

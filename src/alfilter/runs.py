@@ -1,0 +1,316 @@
+"""A run folder: a signal fitted from a file to a report, resumable at any moment."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from alfilter import __version__
+from alfilter.config import Training, configure
+from alfilter.errors import UserError
+from alfilter.files import write_bytes, write_text
+from alfilter.methods import Field, build, parameter_count, preset
+from alfilter.tasks import ImageTask
+from alfilter.training import NotFinite, Progress, Result, fit, save
+from alfilter.training.checkpoint import first_difference
+
+MODEL, CONFIG, METRICS, HISTORY = "model.safetensors", "config.json", "metrics.json", "history.jsonl"
+CHECKPOINT = "checkpoint.safetensors"
+PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "convergence")
+_FILES = (MODEL, CONFIG, METRICS, HISTORY, CHECKPOINT, "report.html", *(f"{name}.png" for name in PICTURES))
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a user asks for: the words of `alfilter fit`."""
+
+    signal: str
+    method: str = "al-sine"
+    preset: str = "default"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    observe: str = "all"
+    out: str | None = None
+    resume: bool = False
+    overwrite: bool = False
+    checkpoint_every: float = 30.0
+    command: tuple[str, ...] = ()
+
+    def folder(self) -> Path:
+        """Where the run goes: `out`, or a name made of the signal's and the method's."""
+        stem = self.signal.removeprefix("sample:") if self.signal.startswith("sample:") else Path(self.signal).stem
+        return Path(self.out) if self.out is not None else Path("runs") / f"{stem}-{self.method}"
+
+
+def run(
+    order: Order,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Fit a signal into a run folder and return its result line. say: told what is going on, in short lines."""
+    recipe = preset(order.method, order.preset)
+    setting = configure(Training, {**recipe.training, **order.training}, "training")
+    folder = order.folder()
+    _check_order(order)
+    _check_folder(folder, order)
+    task = ImageTask.from_file(order.signal, order.observe, order.seed)
+    model = build(
+        order.method,
+        in_dim=task.in_dim,
+        out_dim=task.out_dim,
+        preset=order.preset,
+        samples=task.samples,
+        seed=order.seed,
+        **order.options,
+    )
+    config = _config(order, model, task, setting)
+    finished = open_folder(folder, config, order)
+    if finished is not None:
+        say(f"{folder} is finished already; nothing to do")
+        return finished
+    say(f"fitting {order.signal} with {order.method} ({parameter_count(model):,} parameters) into {folder}")
+    try:
+        with History(folder / HISTORY) as history:
+            result = fit(
+                model,
+                task,
+                training=setting,
+                seed=order.seed,
+                checkpoint=folder / CHECKPOINT,
+                checkpoint_every=order.checkpoint_every,
+                on_progress=on_progress,
+                on_log=history.add,
+                on_start=history.cut,
+                should_stop=should_stop,
+            )
+    except NotFinite:
+        save(model, folder / MODEL)
+        raise
+    return finish(folder, order, model, task, result)
+
+
+def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Result) -> dict[str, Any]:
+    """Write what a fit leaves behind: model, scores, pictures, report; and return the result line."""
+    from alfilter.report import write_report
+    from alfilter.tasks import sample_grid
+
+    save(model, folder / MODEL)
+    prediction, target = sample_grid(model, task.signal.shape), task.target()
+    scores = task.compare(prediction, target)
+    line = {
+        "method": order.method,
+        "signal": order.signal,
+        "steps": result.steps,
+        "seconds": round(result.seconds, 3),
+        "params": parameter_count(model),
+        **scores.plain(),
+        "model": str(folder / MODEL),
+        "finished": result.finished,
+    }
+    write_pictures(folder, model, task, prediction.numpy(), target.numpy())
+    write_text(folder / METRICS, json.dumps(line, indent=2) + "\n")
+    write_report(folder)
+    if result.finished:
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    return line
+
+
+def write_pictures(folder: Path, model: Field, task: ImageTask, prediction: Any, target: Any) -> None:
+    """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became."""
+    from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
+    from alfilter.report import figures
+    from alfilter.report.measures import error_map
+    from alfilter.signals import write_image
+
+    bits = 16 if task.signal.bits > 8 else 8
+    write_image(folder / "reference.png", target, bits)
+    write_image(folder / "reconstruction.png", prediction, bits)
+    if task.seen is not None:
+        write_image(folder / "observed.png", _observed(target, task.seen.numpy()))
+    shape = tuple(min(n, 512) for n in task.signal.shape)
+    clipped = np.clip(prediction, 0, 1)
+    write_bytes(folder / "error.png", figures.error_figure(error_map(clipped, target)))
+    write_bytes(folder / "spectrum.png", figures.spectrum_figure(target.mean(-1), clipped.mean(-1)))
+    encoding = filtered_encoding_of(model)
+    if encoding is not None:
+        samples = (int(task.signal.shape[0]), int(task.signal.shape[1]))
+        alpha = alpha_map(encoding, shape).numpy()
+        image = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
+        write_bytes(folder / "alpha.png", image)
+        write_bytes(folder / "scales.png", figures.scale_response_figure(response_maps(encoding, shape).numpy()))
+    write_bytes(folder / "convergence.png", figures.convergence_figure(read_lines(folder / HISTORY)))
+
+
+class History:
+    """`history.jsonl`, a line at a time; a resumed run drops the lines its checkpoint does not know."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: IO[str] | None = None
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._stream is not None:
+            with suppress(OSError):  # every line was flushed when it was added
+                self._stream.close()
+
+    def cut(self, step: int) -> None:
+        """Keep the lines up to a step, and go on after them."""
+        kept = [line for line in read_lines(self.path) if line["step"] <= step]
+        write_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Append a line and hand it to the system at once, so that a kill loses nothing."""
+        try:
+            if self._stream is None:
+                self._stream = self.path.open("a", encoding="utf-8")
+            self._stream.write(json.dumps(line) + "\n")
+            self._stream.flush()
+        except OSError as error:
+            raise UserError(
+                f"cannot write {self.path}: {error.strerror or error}; free some space, --resume"
+            ) from error
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSON Lines file; a last line that was cut off by a kill is left out."""
+    if not path.exists():
+        return []
+    lines = []
+    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            break
+        if not isinstance(line, dict) or not isinstance(line.get("step"), int):
+            break
+        lines.append(line)
+    return lines
+
+
+def open_folder(folder: Path, config: dict[str, Any], order: Order) -> dict[str, Any] | None:
+    """Make the folder ready; the result line when the run it holds is finished already."""
+    stored = folder / CONFIG
+    resumed = order.resume and stored.exists()
+    if resumed:
+        _check_same(folder, _read_object(stored), config)
+        done = _read_object(folder / METRICS) if (folder / METRICS).exists() else {}
+        # the checkpoint goes last: while it is there, something after the training may be missing
+        if done.get("finished") and (folder / MODEL).exists() and not (folder / CHECKPOINT).exists():
+            return done
+    try:
+        _clear(folder, () if resumed else _FILES)
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot use the folder {folder}: {error.strerror or error}; give another --out") from error
+    try:
+        write_text(stored, json.dumps(config, indent=2) + "\n")
+    except UserError:
+        if made:
+            folder.rmdir()
+        raise
+    return None
+
+
+def _clear(folder: Path, names: Sequence[str]) -> None:
+    """Remove the named files, and the half-written ones that a kill left behind."""
+    for name in names:
+        if (folder / name).is_file() or (folder / name).is_symlink():
+            (folder / name).unlink()
+    if folder.is_dir():
+        for file in list(folder.iterdir()):
+            if _is_half_written(file.name):
+                file.unlink(missing_ok=True)
+
+
+def _is_half_written(name: str) -> bool:
+    """Whether a file is a neighbour that `files.replacing` writes before it takes its place."""
+    return any(re.fullmatch(rf"\.{re.escape(known)}\.\w{{8}}{Path(known).suffix}", name) for known in _FILES)
+
+
+def _check_order(order: Order) -> None:
+    if not 0 <= order.seed < 1 << 63:
+        raise UserError(f"--seed must be a whole number from 0 to 2^63-1, got {order.seed}")
+    if not 0 <= order.checkpoint_every < math.inf:
+        raise UserError(f"--checkpoint-every must be a number of seconds, got {order.checkpoint_every}; try 30")
+    if order.resume and order.overwrite:
+        raise UserError("--resume and --overwrite exclude each other; give one of them")
+
+
+def _check_folder(folder: Path, order: Order) -> None:
+    """Before any work: never write over what is there without being told to."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"--out must be a folder, {folder} is a file; give another name")
+        if not folder.exists():
+            return
+        held = [file.name for file in folder.iterdir() if not _is_half_written(file.name)]
+        source = Path(order.signal).resolve()
+    except (OSError, RuntimeError) as error:
+        raise UserError(f"cannot use the folder {folder}: {error}; give another --out") from error
+    if order.resume and held and CONFIG not in held:
+        raise UserError(f"{folder} holds files but no run to resume; give another --out")
+    if held and not (order.resume or order.overwrite):
+        raise UserError(f"{folder} holds files already; give --resume, --overwrite or another --out")
+    if source.parent == folder.resolve() and source.name in _FILES:
+        raise UserError(f"{order.signal} is a file of the run that would be written over; give another --out")
+
+
+def _check_same(folder: Path, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    for key in ("method", "options", "training", "seed", "signal"):
+        old, new = (_comparable(table.get(key)) for table in (stored, config))
+        if old != new:
+            was, asked = first_difference(old, new)
+            raise UserError(f"the run in {folder} has {key} {was}, asked was {asked}; give the same, or --overwrite")
+
+
+def _comparable(value: Any) -> Any:
+    """A signal is known by its content: the file may have moved since."""
+    return {k: v for k, v in value.items() if k != "source"} if isinstance(value, dict) else value
+
+
+def _config(order: Order, model: Field, task: ImageTask, setting: Training) -> dict[str, Any]:
+    config = {
+        "method": order.method,
+        "preset": order.preset,
+        "signal": {"source": order.signal, **task.describe()},
+        "options": model.spec["options"],
+        "training": asdict(setting),
+        "seed": order.seed,
+        "version": __version__,
+        "command": list(order.command),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(config))
+    return plain
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error}); start again with --overwrite") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{path} does not hold a table; start again with --overwrite")
+    return value
+
+
+def _observed(target: Any, seen: Any) -> Any:
+    """The seen samples on black: (H, W, c)."""
+    picture = np.zeros_like(target)
+    flat = picture.reshape(-1, picture.shape[-1])
+    flat[seen] = target.reshape(flat.shape)[seen]
+    return picture

@@ -1,0 +1,54 @@
+"""What is represented: signals read from files or samples, and which of their samples are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from alfilter.errors import UserError
+from alfilter.signals.image import read_image, sample, write_image
+from alfilter.signals.observe import observed
+from alfilter.signals.pixels import sniff
+from alfilter.signals.signal import GridSignal, Signal, grid_coords
+from alfilter.signals.source import head, looks_like
+
+__all__ = [
+    "GridSignal",
+    "Signal",
+    "grid_coords",
+    "observed",
+    "open_signal",
+    "read_image",
+    "sample",
+    "write_image",
+]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One kind of file: what it is called, whether the first bytes are its, and how it is read."""
+
+    understood: str
+    recognises: Callable[[bytes], bool]
+    read: Callable[[Path], Signal]
+
+
+READERS = (Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),)
+
+
+def open_signal(spec: str) -> Signal:
+    """The signal `sample:NAME`, or the one in the file `spec`, its kind taken from its content.
+
+    >>> open_signal("sample:camera").describe()["shape"]
+    [512, 512]
+    """
+    if spec.startswith("sample:"):
+        return sample(spec.removeprefix("sample:"))
+    file = Path(spec).expanduser()
+    start = head(file)
+    for reader in READERS:
+        if reader.recognises(start):
+            return reader.read(file)
+    known = ", ".join(reader.understood for reader in READERS)
+    raise UserError(f"expected {known} or sample:NAME, got {looks_like(start)} in {file}; convert it")

@@ -1,0 +1,180 @@
+"""From an image file to its pixels (H, W, c) at their own depth, upright."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.errors import UserError
+from alfilter.signals import png16
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_PIXELS = 120_000_000
+Array = NDArray[Any]
+
+
+def sniff(start: bytes) -> str | None:
+    """The image format that the first bytes of a file announce, or None.
+
+    >>> sniff(b"\\xff\\xd8\\xff\\xe0"), sniff(b"hello")
+    ('JPEG', None)
+    """
+    if start.startswith(png16.SIGNATURE):
+        return "PNG"
+    if start.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "WebP"
+    if start[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
+        return "TIFF"
+    # two letters alone would take a text for a bitmap: the header's own size must be a known one too
+    if start[:2] == b"BM" and int.from_bytes(start[14:18], "little") in (12, 16, 40, 52, 56, 64, 108, 124):
+        return "BMP"
+    return None
+
+
+def decode(file: Path, form: str, start: bytes) -> Array:
+    """The pixels of a file of the sniffed format, refused by its header when the size is out of bounds."""
+    if form == "PNG":
+        height, width, bits = png16.header(start)
+        _check_size(file, height, width)
+        if bits == 16:
+            pixels, exif = png16.decode(file.read_bytes())
+            return _upright(pixels, _orientation(exif))
+    if form == "WebP":
+        _check_size(file, *_webp_size(start))  # Pillow has a limit of its own for these, with another message
+    return _decode_tiff(file) if form == "TIFF" else _decode_pillow(file, form)
+
+
+def _webp_size(start: bytes) -> tuple[int, int]:
+    """(height, width) from the first 30 bytes of a WebP file: extended, lossless or plain."""
+    if len(start) < 30:
+        raise ValueError("the WebP is cut short")
+    if start[12:16] == b"VP8X":
+        width, height = (1 + int.from_bytes(start[k : k + 3], "little") for k in (24, 27))
+    elif start[12:16] == b"VP8L":
+        both = int.from_bytes(start[21:25], "little")
+        width, height = 1 + (both & 16383), 1 + (both >> 14 & 16383)
+    else:
+        width, height = (int.from_bytes(start[k : k + 2], "little") & 16383 for k in (26, 28))
+    return height, width
+
+
+def _check_size(file: Path, height: int, width: int) -> None:
+    """Refuse by the header, before a pixel is decoded."""
+    if height < 2 or width < 2:
+        raise UserError(f"expected at least 2x2 pixels in {file}, got {width}x{height}; give a larger image")
+    if height * width > MAX_PIXELS:
+        limit = f"at most {MAX_PIXELS // 10**6} million pixels"
+        raise UserError(f"expected {limit} in {file}, got {width}x{height}; crop or shrink it")
+
+
+def _orientation(exif: bytes) -> int:
+    """EXIF tag 274 of a raw EXIF block, 1 (upright) when there is none."""
+    from PIL.Image import Exif
+
+    tags = Exif()
+    tags.load(exif)
+    return int(tags.get(274, 1))
+
+
+def _upright(pixels: Array, orientation: int) -> Array:
+    """Turn stored pixels (H, W, c) the way EXIF orientation 1 to 8 says they are to be seen."""
+    if orientation >= 5:
+        pixels = pixels.swapaxes(0, 1)
+    if orientation in (3, 4, 7, 8):
+        pixels = pixels[::-1]
+    if orientation in (2, 3, 6, 7):
+        pixels = pixels[:, ::-1]
+    return pixels
+
+
+def _decode_pillow(file: Path, form: str) -> Array:
+    """Through Pillow's plugin itself: `Image.open` would apply its process-wide pixel limit."""
+    from PIL import BmpImagePlugin, ImageOps, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
+    from PIL.Image import DecompressionBombWarning
+
+    plugins: dict[str, Callable[[Any], Image]] = {
+        "PNG": PngImagePlugin.PngImageFile,
+        "JPEG": JpegImagePlugin.JpegImageFile,
+        "WebP": WebPImagePlugin.WebPImageFile,
+        "TIFF": TiffImagePlugin.TiffImageFile,
+        "BMP": BmpImagePlugin.BmpImageFile,
+    }
+    with file.open("rb") as handle:
+        image = plugins[form](handle)
+        _check_size(file, image.height, image.width)
+        with warnings.catch_warnings():  # our own limit has been checked
+            warnings.simplefilter("ignore", DecompressionBombWarning)
+            image.load()
+        ImageOps.exif_transpose(image, in_place=True)
+        return _array(file, image)
+
+
+def _array(file: Path, image: Image) -> Array:
+    """The pixels (H, W, c) of any Pillow mode as L, LA, RGB or RGBA."""
+    mode, clear = image.mode, image.has_transparency_data
+    plain = {"1": "L", "L": "L", "La": "LA", "LA": "LA", "PA": "RGBA", "RGBa": "RGBA", "RGBA": "RGBA"}
+    if mode.startswith("I;16"):
+        pixels = np.array(image).astype(np.uint16)
+    elif mode == "F":
+        pixels = np.array(image, dtype=np.float32)
+    elif mode in ("I", "LAB", "HSV"):
+        raise UserError(f"expected gray or RGB pixels of 8 or 16 bits in {file}, got mode {mode}; convert it")
+    else:
+        wanted = plain.get(mode, "RGB")
+        wanted = {"L": "LA", "RGB": "RGBA"}.get(wanted, wanted) if clear else wanted
+        pixels = np.array(image if mode == wanted else image.convert(wanted))
+    return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def _decode_tiff(file: Path) -> Array:
+    """Through tifffile, which keeps every depth; through Pillow for palettes, CMYK, one bit and missing codecs.
+
+    Pillow keeps 16 bits of gray but 8 of colour: a 16-bit LZW colour file needs the imagecodecs package.
+    """
+    from tifffile import PHOTOMETRIC, TiffFile
+
+    with TiffFile(file) as tiff:
+        page: Any = tiff.pages[0]
+        _check_size(file, page.imagelength, page.imagewidth)
+        if any(o + n > file.stat().st_size for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)):
+            raise ValueError("the TIFF is cut short")  # tifffile would fill the rest with zeros
+        plain = page.photometric in (PHOTOMETRIC.MINISWHITE, PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
+        if not plain or page.bitspersample == 1:
+            return _decode_pillow(file, "TIFF")
+        _check_samples(file, page)
+        try:
+            pixels = page.asarray()
+        except ValueError as error:
+            if "imagecodecs" not in str(error):
+                raise
+            upright = _decode_pillow(file, "TIFF")  # Pillow turns white-is-zero round at 8 bits, not at 16
+            deep = page.photometric == PHOTOMETRIC.MINISWHITE and upright.dtype == np.uint16
+            return np.invert(upright) if deep else upright
+        if page.photometric == PHOTOMETRIC.MINISWHITE and pixels.dtype.kind == "u":
+            pixels = np.invert(pixels)
+        pixels = np.moveaxis(pixels, 0, -1) if page.axes == "SYX" else pixels
+        turned = page.tags.get(274)
+        upright = _upright(pixels.reshape(*pixels.shape[:2], -1), int(turned.value) if turned else 1)
+    if upright.dtype.kind != "f":
+        return upright
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is then refused by name
+        return upright.astype(np.float32)
+
+
+def _check_samples(file: Path, page: Any) -> None:
+    """Refuse a page whose samples or axes are not an image's, saying which they are."""
+    name, whole = str(page.dtype), page.dtype is not None and page.bitspersample == 8 * page.dtype.itemsize
+    if not whole or name not in ("uint8", "uint16", "float16", "float32", "float64"):
+        got = f"{page.bitspersample}-bit {name}"
+        raise UserError(f"expected uint8, uint16 or float samples in {file}, got {got}; convert it")
+    if page.axes not in ("YX", "YXS", "SYX") or page.samplesperpixel > 4:
+        raise UserError(f"expected a flat image of 1 to 4 channels in {file}, got {page.shape}; split it")

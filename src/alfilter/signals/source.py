@@ -1,0 +1,40 @@
+"""Opening a user's file: every way it can fail, said in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alfilter.errors import UserError
+
+
+def head(path: str | Path, count: int = 64) -> bytes:
+    """The first `count` bytes of a readable, regular, non-empty file."""
+    file = Path(path)
+    try:
+        if file.is_dir():
+            raise UserError(f"cannot read {file}: it is a folder; give a file inside it")
+        if file.exists() and not file.is_file():  # reading a pipe or a device might never end
+            raise UserError(f"cannot read {file}: it is not a regular file; save the data to a file first")
+        with file.open("rb") as handle:
+            start = handle.read(count)
+    except UserError:
+        raise
+    except FileNotFoundError as error:
+        raise UserError(f"cannot read {file}: no such file; check the path") from error
+    except PermissionError as error:
+        raise UserError(f"cannot read {file}: permission denied; make it readable (chmod +r)") from error
+    except (OSError, ValueError) as error:  # a name too long, a null byte in the name, a failing disk
+        raise UserError(f"cannot read {file}: {error}; check the path") from error
+    if not start:
+        raise UserError(f"cannot read {file}: the file is empty; get it again")
+    return start
+
+
+def looks_like(start: bytes) -> str:
+    """A few words on what unknown content seems to be, for an error message.
+
+    >>> looks_like(b"hello"), looks_like(bytes([0, 159, 1]))
+    ('text', 'unknown data starting with 00 9f 01')
+    """
+    printable = all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start)
+    return "text" if printable else f"unknown data starting with {start[:4].hex(' ')}"

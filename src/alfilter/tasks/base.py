@@ -1,0 +1,108 @@
+"""What the training loop asks of a task: samples to learn from, a loss that adds up, scores at the end."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
+Chunk = tuple[Tensor, Tensor]  # coordinates (n, d), targets (n, c)
+
+_PERMUTED = 1 << 24  # up to here an epoch is a permutation; beyond, samples are drawn independently
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Metrics on what was seen, and on what was held out (None when nothing was)."""
+
+    metrics: dict[str, float]
+    heldout: dict[str, float] | None
+
+    def plain(self) -> dict[str, dict[str, float | None] | None]:
+        """As JSON can hold them: an infinite PSNR (no error at all) becomes null.
+
+        >>> Scores({"psnr": float("inf"), "ssim": 1.0}, None).plain()
+        {'metrics': {'psnr': None, 'ssim': 1.0}, 'heldout': None}
+        """
+        return {"metrics": _finite(self.metrics), "heldout": None if self.heldout is None else _finite(self.heldout)}
+
+
+def _finite(scores: dict[str, float]) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in scores.items()}
+
+
+class Task(ABC):
+    """A learning problem over coordinates in [-1, 1]^d."""
+
+    in_dim: int
+    out_dim: int
+    samples: tuple[int, ...] | None  # samples per axis, where the signal is a grid
+    spacing: tuple[float, ...]  # distance between neighbouring samples along each axis
+
+    @abstractmethod
+    def batch_size(self, batch: int | None) -> int:
+        """How many samples one step sees."""
+
+    @abstractmethod
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Any]:
+        """The samples of a step in pieces of at most `micro`: a pure function of its arguments, so that runs resume."""
+
+    @abstractmethod
+    def load(self, piece: Any) -> Chunk:
+        """Coordinates and targets of one piece; called from several threads."""
+
+    @abstractmethod
+    def output_range(self) -> tuple[Tensor, Tensor]:
+        """Values (c,) that the network's -1 and 1 should mean."""
+
+    @abstractmethod
+    def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
+        """The data loss *summed* over the samples of a chunk, so that chunks add up to the batch."""
+
+    @abstractmethod
+    def quality(self, loss: float) -> float:
+        """The data loss as the number a person watches (dB for pictures)."""
+
+    @abstractmethod
+    def evaluate(self, field: Evaluate) -> Scores:
+        """The final scores."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The signal's facts that a model file keeps."""
+
+
+def step_generator(seed: int, step: int) -> torch.Generator:
+    """The random numbers of one step, independent of how the run got there."""
+    return torch.Generator().manual_seed((seed * 1_000_003 + step) % (1 << 63))
+
+
+class EpochSampler:
+    """Mini-batches that go through a permutation of the samples before any comes again.
+
+    The index set of a step depends on (seed, step) alone, so nothing has to be stored to resume.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._cached: tuple[tuple[int, int], Tensor] | None = None
+
+    def index(self, step: int, seed: int, batch: int) -> Tensor:
+        """Positions (batch,) in [0, count)."""
+        if self.count > _PERMUTED:
+            return torch.randint(self.count, (batch,), generator=step_generator(seed, step))
+        per_epoch = max(1, self.count // batch)
+        epoch, position = divmod(step, per_epoch)
+        return self._permutation(seed, epoch)[position * batch : (position + 1) * batch]
+
+    def _permutation(self, seed: int, epoch: int) -> Tensor:
+        if self._cached is None or self._cached[0] != (seed, epoch):
+            order = torch.randperm(self.count, generator=step_generator(seed ^ 0x5EED, epoch))
+            self._cached = (seed, epoch), order
+        return self._cached[1]

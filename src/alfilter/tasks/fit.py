@@ -1,0 +1,157 @@
+"""Fitting samples on a grid: pictures here, any dimension in principle, all samples or the observed ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from alfilter.core.parallel import side_by_side
+from alfilter.errors import UserError
+from alfilter.metrics.image import psnr, ssim
+from alfilter.signals import GridSignal, observed, open_signal
+from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task
+
+_CACHED = 1 << 26  # numbers kept ready as float32; larger signals are normalised a chunk at a time
+_EVALUATED = 1 << 14  # samples per pass when nothing is differentiated
+_ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
+
+
+class GridTask(Task):
+    """Mean squared error on the observed samples of a grid signal.
+
+    signal: the samples. observe: which of them are seen (`all`, `every:2`, `random:0.35`, `mask:FILE`).
+    seed: of a random observation.
+    """
+
+    def __init__(self, signal: GridSignal, observe: str = "all", seed: int = 0) -> None:
+        self.signal = signal
+        self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.shape
+        self.spacing = tuple(2 / max(1, n - 1) for n in signal.shape)
+        self.observe, self.seed = observe, seed
+        self._digest = sha256(np.ascontiguousarray(signal.data).data).hexdigest()
+        mask = None if observe == "all" else observed(observe, signal.shape, seed)
+        self.seen = None if mask is None or mask.all() else torch.from_numpy(np.flatnonzero(mask))
+        self.count = len(signal) if self.seen is None else len(self.seen)
+        self._sampler = EpochSampler(self.count)
+        self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
+
+    def batch_size(self, batch: int | None) -> int:
+        return self.count if batch is None else min(batch, self.count)
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[slice | Tensor]:
+        size = self.batch_size(batch)
+        cuts = [slice(begin, min(begin + micro, size)) for begin in range(0, size, micro)]
+        if size == self.count:
+            return cuts
+        index = self._sampler.index(step, seed, size)
+        return [index[cut] for cut in cuts]
+
+    def load(self, piece: slice | Tensor) -> Chunk:
+        if self._ready is not None:
+            return self._ready[0][piece], self._ready[1][piece]
+        return self._gather(torch.arange(piece.start, piece.stop) if isinstance(piece, slice) else piece)
+
+    def output_range(self) -> tuple[Tensor, Tensor]:
+        return torch.zeros(self.out_dim), torch.ones(self.out_dim)
+
+    def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
+        return (prediction - target).square().sum() / self.out_dim
+
+    def quality(self, loss: float) -> float:
+        return -10 * math.log10(max(loss, 1e-20))
+
+    def evaluate(self, field: Evaluate) -> Scores:
+        target = self.target()
+        return self.compare(sample_grid(field, self.signal.shape), target)
+
+    def target(self) -> Tensor:
+        """The whole signal, normalised: (*shape, c)."""
+        return self.signal.values().view(*self.signal.shape, self.out_dim)
+
+    def compare(self, prediction: Tensor, target: Tensor) -> Scores:
+        """Scores of a reconstruction (*shape, c), seen and held-out samples apart; the structure over the whole."""
+        metrics: dict[str, float] = {}
+        heldout: dict[str, float] | None = None
+        if self.seen is None:
+            metrics["psnr"] = psnr(prediction, target)
+        else:
+            mask = torch.zeros(len(self.signal), dtype=torch.bool)
+            mask[self.seen] = True
+            rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
+            metrics["psnr"] = psnr(*(row[:, mask] for row in rows))
+            heldout = {"psnr": psnr(*(row[:, ~mask] for row in rows))}
+        if self.in_dim == 2:
+            metrics["ssim"] = ssim(prediction, target)
+        return Scores(metrics, heldout)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            **self.signal.describe(),
+            "sha256": self._digest,
+            "observe": self.observe,
+            "observe_seed": self.seed,
+            "observed": self.count,
+        }
+
+    def _gather(self, rows: Tensor | None) -> Chunk:
+        index = rows if self.seen is None else (self.seen if rows is None else self.seen[rows])
+        return self.signal.coords(index), self.signal.values(index)
+
+
+class ImageTask(GridTask):
+    """Fitting a picture. Made from a signal, or by `from_file`."""
+
+    @classmethod
+    def from_file(cls, path: str | Path, observe: str = "all", seed: int = 0) -> ImageTask:
+        """The task of a file or a `sample:NAME`."""
+        signal = open_signal(str(path))
+        if not isinstance(signal, GridSignal) or signal.in_dim != 2:
+            raise UserError(f"an image was expected, {path} holds {signal.kind}; give a picture")
+        return cls(signal, observe, seed)
+
+
+def sample_grid(field: Evaluate, shape: tuple[int, ...]) -> Tensor:
+    """A field's values on the samples of a grid over the domain: (*shape, c)."""
+    return sample_axes(field, [axis_coords(n, 0, n - 1, n) for n in shape])
+
+
+def axis_coords(count: int, first: float, last: float, samples: int) -> Tensor:
+    """Coordinates (count,) of places spread evenly from sample `first` to sample `last` of an axis with `samples`.
+
+    float64 until the one rounding at the end, so a place that is a sample gets the very coordinate it was fitted at.
+
+    >>> axis_coords(3, 0, 1, samples=3).tolist()
+    [-1.0, -0.5, 0.0]
+    """
+    steps = torch.arange(count, dtype=torch.float64) if count > 1 else torch.tensor([0.5], dtype=torch.float64)
+    places = first + (last - first) * steps / max(1, count - 1)
+    return ((2 * places - (samples - 1)) / max(1, samples - 1)).float()
+
+
+def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
+    """A field's values at every combination of the coordinates of the axes: (n_1, ..., n_d, c).
+
+    Places are evaluated in passes of a bounded size, so any picture can be written that fits in memory itself; the
+    value at a place does not depend on which other places are asked for.
+    """
+    shape = [len(axis) for axis in axes]
+    total = math.prod(shape)
+
+    def evaluate(first: int) -> Tensor:
+        count = min(_EVALUATED, total - first)
+        flat = torch.arange(first, first + -(-count // _ROWS) * _ROWS).clamp_(max=total - 1)
+        columns: list[Tensor] = []
+        for axis in reversed(axes):
+            columns.insert(0, axis[flat % len(axis)])
+            flat = flat // len(axis)
+        with torch.inference_mode():
+            return field(torch.stack(columns, dim=-1))[:count]
+
+    return torch.cat(side_by_side(evaluate, range(0, total, _EVALUATED))).view(*shape, -1)

@@ -1,0 +1,69 @@
+"""Adam in a page: two groups of parameters, each with its rate, every number in reach of a checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+
+@dataclass
+class Group:
+    """Parameters that share a learning rate and a decoupled weight decay."""
+
+    params: list[Tensor]
+    lr: float
+    weight_decay: float = 0.0
+
+
+@dataclass
+class Moments:
+    """Running means of a parameter's gradient and of its square."""
+
+    mean: Tensor
+    square: Tensor
+
+
+@dataclass
+class Adam:
+    """m ← β₁m + (1-β₁)g, v ← β₂v + (1-β₂)g², p ← p - lr m̂ / (√v̂ + ε), with m̂, v̂ freed of their start at zero.
+
+    The same numbers as `torch.optim.AdamW`, which costs two seconds to import and hides its state.
+    """
+
+    groups: Sequence[Group]
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    steps: int = 0
+    moments: list[Moments] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.moments:
+            self.moments = [Moments(torch.zeros_like(p), torch.zeros_like(p)) for p in self.parameters()]
+
+    def parameters(self) -> list[Tensor]:
+        """All parameters, in the order of their moments."""
+        return [p for group in self.groups for p in group.params]
+
+    @torch.no_grad()
+    def step(self, factor: float = 1.0) -> None:
+        """Move every parameter that has a gradient; both rates are multiplied with `factor`."""
+        self.steps += 1
+        fade = math.sqrt(1 - self.beta2**self.steps)
+        moments = iter(self.moments)
+        for group in self.groups:
+            rate = group.lr * factor
+            for p in group.params:
+                m = next(moments)
+                if p.grad is None:
+                    continue
+                if group.weight_decay > 0:
+                    p.mul_(1 - rate * group.weight_decay)
+                m.mean.lerp_(p.grad, 1 - self.beta1)
+                m.square.mul_(self.beta2).addcmul_(p.grad, p.grad, value=1 - self.beta2)
+                scale = m.square.sqrt().div_(fade).add_(self.epsilon)
+                p.addcdiv_(m.mean, scale, value=-rate / (1 - self.beta1**self.steps))

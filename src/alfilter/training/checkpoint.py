@@ -1,0 +1,76 @@
+"""Everything a run needs to go on as if it had never stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from alfilter.errors import UserError
+from alfilter.methods import Field
+from alfilter.training.adam import Adam
+from alfilter.training.modelfile import FORMAT, read_tensors, write_tensors
+
+
+@dataclass
+class Position:
+    """Where a run stands: optimiser steps done, seconds spent."""
+
+    step: int = 0
+    seconds: float = 0.0
+
+
+def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Position, identity: dict[str, Any]) -> None:
+    """Parameters, the optimiser's moments, the random state, the position, and what the run is, in one file."""
+    tensors: dict[str, Tensor] = {f"field.{name}": value for name, value in field.state_dict().items()}
+    for index, moments in enumerate(optimiser.moments):
+        tensors[f"optimiser.{index}.mean"], tensors[f"optimiser.{index}.square"] = moments.mean, moments.square
+    tensors["random"] = torch.get_rng_state()
+    copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+    header = {"format": FORMAT, "step": position.step, "seconds": position.seconds, "run": identity}
+    write_tensors(path, copies, header)
+
+
+def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[str, Any]) -> Position:
+    """Put a run back where it stood; refuse a checkpoint of a run with other settings."""
+    header, tensors = read_tensors(path)
+    _check_identity(path, header.get("run"), identity)
+    try:
+        field.load_state_dict({n.removeprefix("field."): t for n, t in tensors.items() if n.startswith("field.")})
+        for index, moments in enumerate(optimiser.moments):
+            moments.mean.copy_(tensors[f"optimiser.{index}.mean"])
+            moments.square.copy_(tensors[f"optimiser.{index}.square"])
+        optimiser.steps = int(header["step"])
+        torch.set_rng_state(tensors["random"])
+        return Position(int(header["step"]), float(header["seconds"]))
+    except (RuntimeError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise UserError(f"{path} does not fit this run ({reason}); start again with --overwrite") from error
+
+
+def _check_identity(path: Path, stored: Any, identity: dict[str, Any]) -> None:
+    if not isinstance(stored, dict):
+        raise UserError(f"{path} does not say which run it belongs to; start again with --overwrite")
+    for key, value in identity.items():
+        if stored.get(key) != value:
+            old, new = first_difference(stored.get(key), value)
+            raise UserError(
+                f"the run to resume has {key} {old}, this one {new}; "
+                "give the same settings, or start again with --overwrite"
+            )
+
+
+def first_difference(old: Any, new: Any) -> tuple[Any, Any]:
+    """The first differing entries of two tables, so that a message stays short.
+
+    >>> first_difference({"lr": 1, "steps": 5}, {"lr": 1, "steps": 6})
+    ('steps=5', 'steps=6')
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            if old.get(key) != new.get(key):
+                return f"{key}={old.get(key)}", f"{key}={new.get(key)}"
+    return old, new

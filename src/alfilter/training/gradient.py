@@ -1,0 +1,98 @@
+"""The exact gradient of a batch of any size, computed in pieces that stay in cache, side by side."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import torch
+
+from alfilter.config import Training
+from alfilter.core.parallel import side_by_side, workers
+from alfilter.methods import Field
+from alfilter.tasks.base import Chunk, Task, step_generator
+
+
+class Team:
+    """A field and its doubles, one a thread: they share its numbers and own their gradients.
+
+    Without doubles two threads would add to the same gradient in an order nobody knows, and no run could be repeated.
+    """
+
+    def __init__(self, field: Field) -> None:
+        count = workers() if next(field.parameters()).device.type == "cpu" else 1
+        self.members = [field, *(_double(field) for _ in range(count - 1))]
+
+    def zero_grad(self) -> None:
+        for member in self.members:
+            member.zero_grad(set_to_none=False)
+
+    def gather(self) -> None:
+        """Add the doubles' gradients to the field's, always in the same order."""
+        for mine, *others in zip(*(member.parameters() for member in self.members), strict=True):
+            for other in others:
+                if other.grad is not None:
+                    mine.grad = other.grad.clone() if mine.grad is None else mine.grad.add_(other.grad)
+
+
+def accumulate_gradient(
+    team: Team,
+    task: Task,
+    setting: Training,
+    step: int,
+    seed: int,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> dict[str, float] | None:
+    """Set the gradient of one batch and return the loss terms; None when told to stop on the way.
+
+    The loss is a mean over the batch, so every piece contributes its sum divided by the batch's size: the gradient is
+    that of one pass over the whole batch, while the activations of only one piece a thread are alive. Pieces are dealt
+    to the members in turn, so the result depends on the number of threads and on nothing else.
+    """
+    pieces = task.pieces(step, seed, setting.batch, setting.micro)
+    total = task.batch_size(setting.batch)
+    stopped = False
+
+    def work(position: int) -> float:
+        nonlocal stopped
+        field, share = team.members[position], 0.0
+        for number in range(position, len(pieces), len(team.members)):
+            if stopped or should_stop():
+                stopped = True
+                break
+            x, y = on_device(task.load(pieces[number]), field)
+            if setting.jitter > 0:
+                noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
+                x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
+            loss = task.loss(field(x), y) / total
+            loss.backward()  # type: ignore[no-untyped-call]
+            share += loss.item()
+        return share
+
+    team.zero_grad()
+    terms = {"data": sum(side_by_side(work, range(len(team.members))))}
+    if stopped:
+        return None
+    team.gather()
+    if setting.tv > 0:
+        smoothness = setting.tv * team.members[0].encoding.smoothness(setting.tv_reduction)
+        if smoothness.requires_grad:
+            smoothness.backward()  # type: ignore[no-untyped-call]
+        terms["tv"] = smoothness.item()
+    return terms
+
+
+def on_device(chunk: Chunk, field: Field) -> Chunk:
+    """Samples where the field's numbers are."""
+    device = field.shift.device
+    return chunk[0].to(device), chunk[1].to(device)
+
+
+def _double(field: Field) -> Field:
+    """A copy whose parameters and buffers are the field's own storage."""
+    double = copy.deepcopy(field)
+    for mine, theirs in zip(double.parameters(), field.parameters(), strict=True):
+        mine.data = theirs.data
+    for copied, original in zip(double.buffers(), field.buffers(), strict=True):
+        copied.data = original.data
+    return double

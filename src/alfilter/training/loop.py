@@ -1,0 +1,218 @@
+"""The training loop, readable from top to bottom."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from alfilter.config import Training, configure
+from alfilter.core.memory import keep_freed_memory
+from alfilter.errors import UserError
+from alfilter.methods import Field
+from alfilter.methods import training as preset_training
+from alfilter.tasks.base import Task
+from alfilter.training.adam import Adam, Group
+from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
+from alfilter.training.gradient import Team, accumulate_gradient, on_device
+from alfilter.training.schedule import rate_factor
+
+_KEEP_EVERY = 20  # steps between two copies of a model whose loss was finite
+_EVERY_STEP = 100  # steps logged one by one before every tenth
+
+
+class NotFinite(UserError):
+    """The loss became NaN or infinite; the field was put back to its last good state."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run reports while it goes: `done` in [0, 1], `rate` in steps per second, `left` in seconds."""
+
+    step: int
+    done: float
+    loss: float
+    quality: float
+    rate: float
+    left: float
+    seconds: float
+
+
+@dataclass
+class Result:
+    """What a fit did. finished is False when it was asked to stop early."""
+
+    steps: int
+    seconds: float
+    finished: bool
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def fit(
+    field: Field,
+    task: Task,
+    *,
+    training: Training | None = None,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: float = 30.0,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_log: Callable[[dict[str, Any]], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    **overrides: Any,
+) -> Result:
+    """Train `field` on `task` and leave it trained.
+
+    training: the setting; without one, the recipe of the preset the field was built with. overrides: single settings of
+    it, such as steps=1000. seed: of the sampling. checkpoint: a file to continue from if it is there and to keep the
+    run's state in, written every `checkpoint_every` seconds. on_progress: called after every step. on_log: called with
+    every line of the history. on_start: called once with the step the run begins at. should_stop: asked between
+    passes; True ends the run in good order.
+    """
+    setting = _setting(field, training, overrides)
+    _check_sizes(field, task)
+    optimiser = make_optimiser(field, setting)
+    identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
+                "training": asdict(setting), "signal": task.describe()}  # fmt: skip
+    path = Path(checkpoint) if checkpoint is not None else None
+    position = Position()
+    if path is not None and path.exists():
+        position = read_checkpoint(path, field, optimiser, identity)
+    else:
+        field.set_range(*task.output_range())
+    field.signal = task.describe()
+    field.train()
+    keep_freed_memory()
+    team = Team(field)
+    good: dict[str, Tensor] = _copy(field)
+    history: list[dict[str, Any]] = []
+    if on_start is not None:
+        on_start(position.step)
+    began = time.monotonic() - position.seconds
+    saved = began + position.seconds
+    finished = False
+
+    while not (finished := _is_over(setting, position)):
+        factor = rate_factor(setting, position.step, _share(setting, position))
+        terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
+        if terms is None:  # asked to stop in the middle of a batch: the step was not taken
+            break
+        loss = sum(terms.values())
+        if not math.isfinite(loss):
+            field.load_state_dict(good)
+            raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
+        if position.step % _KEEP_EVERY == 0:
+            good = _copy(field)
+        if path is not None and time.monotonic() - saved >= checkpoint_every:
+            # the gradient is not kept: a resumed run computes it again, from numbers whose loss is known to be finite
+            write_checkpoint(path, field, optimiser, position, identity)
+            saved = time.monotonic()
+        optimiser.step(factor)
+        field.encoding.constrain()
+        position.step += 1
+        position.seconds = time.monotonic() - began
+        if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
+            line = _log_line(position, terms, task, setting, factor)
+            history.append(line)
+            if on_log is not None:
+                on_log(line)
+        if on_progress is not None:
+            on_progress(_progress(setting, position, terms["data"], task))
+        if should_stop():
+            break
+
+    if not _is_sound(field, task, setting):  # the last step has no successor whose loss would tell
+        field.load_state_dict(good)
+        raise NotFinite(_explain(max(1, position.step), position.step > 0, setting))
+    if path is not None:
+        write_checkpoint(path, field, optimiser, position, identity)
+    field.eval()
+    return Result(position.step, position.seconds, finished or _is_over(setting, position), history)
+
+
+def make_optimiser(field: Field, setting: Training) -> Adam:
+    """Adam with two groups, the network's and the encoding's own parameters, each with its rate."""
+    network = Group(list(field.network.parameters()), setting.lr, setting.weight_decay)
+    encoding = Group(list(field.encoding.parameters()), setting.lr_encoding)
+    return Adam([network, encoding], beta2=setting.beta2)
+
+
+def _setting(field: Field, training: Training | None, overrides: dict[str, Any]) -> Training:
+    if training is None:
+        name = field.spec.get("method")
+        training = preset_training(name, field.spec.get("preset") or "paper") if name else Training()
+    checked = configure(Training, overrides, "training")
+    return replace(training, **{name: getattr(checked, name) for name in overrides})
+
+
+def _check_sizes(field: Field, task: Task) -> None:
+    if (field.in_dim, field.out_dim) != (task.in_dim, task.out_dim):
+        raise UserError(
+            f"the field maps {field.in_dim} → {field.out_dim} numbers, the signal {task.in_dim} → {task.out_dim}; "
+            f"build it with in_dim={task.in_dim}, out_dim={task.out_dim}"
+        )
+
+
+def _share(setting: Training, position: Position) -> float:
+    """How much of the run is over, in [0, 1]."""
+    if setting.budget is not None:
+        return min(1.0, position.seconds / setting.budget)
+    return min(1.0, position.step / setting.steps)
+
+
+def _is_over(setting: Training, position: Position) -> bool:
+    return _share(setting, position) >= 1.0
+
+
+def _progress(setting: Training, position: Position, data: float, task: Task) -> Progress:
+    rate = position.step / max(position.seconds, 1e-9)
+    if setting.budget is not None:
+        left = max(0.0, setting.budget - position.seconds)
+    else:
+        left = (setting.steps - position.step) / max(rate, 1e-9)
+    share = _share(setting, position)
+    return Progress(position.step, share, data, task.quality(data), rate, left, position.seconds)
+
+
+def _log_line(
+    position: Position, terms: dict[str, float], task: Task, setting: Training, factor: float
+) -> dict[str, Any]:
+    line: dict[str, Any] = {"step": position.step, "loss": sum(terms.values()), "psnr": task.quality(terms["data"])}
+    if "tv" in terms:
+        line["tv"] = terms["tv"]
+    rates = {"network": setting.lr * factor, "encoding": setting.lr_encoding * factor}
+    return {**line, "lr": rates, "seconds": round(position.seconds, 3)}
+
+
+def _is_sound(field: Field, task: Task, setting: Training) -> bool:
+    """Whether the field's numbers and its loss on one piece of the samples are finite."""
+    if not all(bool(torch.isfinite(parameter).all()) for parameter in field.parameters()):
+        return False
+    with torch.inference_mode():
+        x, y = on_device(task.load(task.pieces(0, 0, setting.batch, setting.micro)[0]), field)
+        return math.isfinite(task.loss(field(x), y).item())
+
+
+def _explain(step: int, learned: bool, setting: Training) -> str:
+    if not learned:
+        return f"the loss is NaN or infinite at step {step}, before anything was learned; mend NaN in the signal"
+    return (
+        f"the loss became NaN or infinite at step {step}; a smaller learning rate is the usual remedy "
+        f"(lr={setting.lr:g}, lr_encoding={setting.lr_encoding:g} were used): the model of the last good step is kept"
+    )
+
+
+def _copy(field: Field) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in field.state_dict().items()}
+
+
+def _plain(options: Any) -> Any:
+    """Options as JSON would give them back, so that a stored identity compares equal."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()} if options else options

@@ -1,0 +1,142 @@
+"""`model.safetensors`: the numbers of a field and a versioned header that rebuilds it. No pickle, ever."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch.overrides import TorchFunctionMode
+
+from alfilter.errors import UserError
+from alfilter.files import replacing
+from alfilter.methods import METHODS, Field, build, preset
+
+FORMAT = 1
+_KEY = "alfilter"
+
+
+def save(field: Field, path: str | Path) -> None:
+    """Write a field: same field, same bytes."""
+    if not field.spec:
+        raise UserError("only a field made by alfilter.build can be saved, since its file must say how to rebuild it")
+    header = {"format": FORMAT, **field.spec, "signal": field.signal}
+    tensors = {name: value.detach().cpu().contiguous() for name, value in field.state_dict().items()}
+    write_tensors(path, tensors, header)
+
+
+def load(path: str | Path) -> Field:
+    """Read a field back; what is not understood is refused in one line."""
+    header, tensors = read_tensors(path)
+    try:
+        with _Bounded(max((tensor.numel() for tensor in tensors.values()), default=0)):
+            field = _rebuild(header)
+    except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())[:160]
+        raise UserError(f"{path} describes a field that cannot be built: {reason}; fit it again") from error
+    expected = field.state_dict()
+    if set(expected) != set(tensors):
+        odd = sorted(set(expected) ^ set(tensors))[0]
+        raise UserError(f"{path} does not hold the tensors of its own method ({odd} is missing or extra); fit it again")
+    for name, value in tensors.items():
+        if value.shape != expected[name].shape or value.dtype != expected[name].dtype:
+            want, got = (f"{t.dtype} {tuple(t.shape)}" for t in (expected[name], value))
+            raise UserError(f"{path}: tensor {name} should be {want}, got {got}; fit it again")
+        if not torch.isfinite(value).all():
+            raise UserError(f"{path}: tensor {name} holds NaN or infinity; fit it again with a smaller learning rate")
+    field.load_state_dict(tensors)
+    return field.eval()
+
+
+class _Bounded(TorchFunctionMode):
+    """Refuse tensors much larger than the file's: a damaged header could ask for any amount of memory."""
+
+    def __init__(self, largest: int) -> None:
+        super().__init__()
+        self.limit = max(2 * largest, 1 << 20)
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        if func in (torch.empty, torch.full, torch.ones, torch.rand, torch.randn, torch.zeros) and args:
+            size = args[0] if isinstance(args[0], tuple | list) else args
+            if math.prod(n for n in size if isinstance(n, int)) > self.limit:
+                raise UserError("it asks for more numbers than the file holds")
+        return func(*args, **(kwargs or {}))
+
+
+def write_tensors(path: str | Path, tensors: dict[str, torch.Tensor], header: dict[str, Any]) -> None:
+    """Tensors and a JSON header in one safetensors file, whole or not at all."""
+    with replacing(path) as temporary:
+        try:
+            save_file(tensors, temporary, metadata={_KEY: json.dumps(header, sort_keys=True)})
+        except SafetensorError as error:  # an I/O error inside the library carries no errno
+            raise OSError(str(error)) from error
+
+
+def read_tensors(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """The header and the tensors of a file written by `write_tensors`."""
+    file = Path(path)
+    if not file.is_file():
+        what = "a folder" if file.is_dir() else "no such file"
+        raise UserError(f"a model file was expected at {file}, got {what}; give the model.safetensors of a run")
+    try:
+        with safe_open(file, framework="pt") as opened:
+            metadata = opened.metadata() or {}
+            header = json.loads(metadata[_KEY])
+            check_format(file, header)
+            return header, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except UserError:
+        raise
+    except KeyError:
+        raise UserError(
+            f"{file} is a safetensors file of another program; give the model.safetensors of a run"
+        ) from None
+    except (SafetensorError, ValueError, TypeError, OSError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise UserError(f"{file} is not a readable model file ({reason}); it is damaged or of another kind") from error
+
+
+def check_format(file: Path, header: Any) -> None:
+    """Refuse a header of another shape or of a newer version."""
+    number = header.get("format") if isinstance(header, dict) else None
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise UserError(f"{file} has no format number in its header; it is damaged or of another kind")
+    if number > FORMAT:
+        raise UserError(f"{file} has format {number}, this version reads up to {FORMAT}; upgrade alfilter")
+
+
+def _rebuild(header: dict[str, Any]) -> Field:
+    name, options = header["method"], header["options"]
+    if name not in METHODS:
+        raise UserError(f"unknown method {name!r}")
+    if not isinstance(options, dict) or not isinstance(header["signal"], dict):
+        raise UserError("its options or its signal are not tables")
+    if header.get("preset") is not None:
+        preset(name, header["preset"])
+    samples = tuple(int(n) for n in header["samples"]) if header.get("samples") else None
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    field = build(name, in_dim=header["in_dim"], out_dim=header["out_dim"], samples=samples, **options)
+    _check_signal(header["signal"], header["in_dim"], header["out_dim"])
+    field.spec["preset"] = header.get("preset")
+    field.signal = header["signal"]
+    return field
+
+
+def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
+    """Refuse facts of a picture that a reader of the model would stumble over."""
+    if facts.get("kind") != "image":
+        return
+    shape = facts.get("shape")
+    numbers = [facts.get(name) for name in ("bits", "observe_seed", "low", "high")]
+    if (
+        not isinstance(shape, list)
+        or len(shape) != in_dim
+        or not all(isinstance(n, int) and n >= 1 for n in shape)
+        or not all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
+        or not isinstance(facts.get("observe"), str)
+        or facts.get("channels") != out_dim
+    ):
+        raise UserError("the facts of its signal contradict themselves")

@@ -1,0 +1,10 @@
+"""Settings of all tests."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+# the first example of a property may compile a kernel, and a busy machine is no failure: no deadline;
+# the same examples every time, so that a red run is red for everybody
+settings.register_profile("alfilter", deadline=None, derandomize=True)
+settings.load_profile("alfilter")

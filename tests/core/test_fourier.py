@@ -1,0 +1,194 @@
+"""γ(x) and γ'(x): the order spelled out, against loops, compiled against plain, and differentiated."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import references
+from torch.autograd import gradcheck, gradgradcheck
+
+from alfilter.core import (
+    channel_scales,
+    dyadic_encoding,
+    encoded_dim,
+    filtered_encoding,
+    random_features,
+    scale_sets,
+)
+from alfilter.core.fourier import plain_filtered_encoding
+
+POINTS = st.lists(st.floats(-1, 1), min_size=1, max_size=4)
+
+
+def rows(count: int, dims: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return (torch.rand(count, dims, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * 2 - 1).to(dtype)
+
+
+# ── γ ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_encoding_by_hand() -> None:
+    """x = (1/6, 1/4): sines and cosines of 30° and 45°, then of 60° and 90°. The order is the filter's axis."""
+    got = dyadic_encoding(torch.tensor([1 / 6, 1 / 4], dtype=torch.float64), levels=2)
+    half, root = math.sqrt(0.5), math.sqrt(3) / 2
+    assert got.tolist() == pytest.approx([0.5, root, half, half, root, 0.5, 1, 0], abs=1e-15)
+
+
+@given(POINTS, st.integers(1, 10))
+def test_encoding_is_the_equation(x: list[float], levels: int) -> None:
+    got = dyadic_encoding(torch.tensor(x, dtype=torch.float64), levels)
+    assert got.tolist() == pytest.approx(references.dyadic_encoding(x, levels), abs=1e-12)
+
+
+@given(POINTS, st.integers(1, 10))
+def test_sine_and_cosine_are_neighbours_on_the_unit_circle(x: list[float], levels: int) -> None:
+    got = dyadic_encoding(torch.tensor(x, dtype=torch.float64), levels)
+    assert got.view(-1, 2).square().sum(-1).tolist() == pytest.approx([1] * (len(x) * levels), abs=1e-12)
+
+
+@given(POINTS)
+def test_inner_product_is_the_kernel(x: list[float]) -> None:
+    """γ(x)·γ(y) = Σ_j Σ_k cos(2^j π (x_k - y_k)), the stationary kernel of the paper's appendix."""
+    a = torch.tensor(x, dtype=torch.float64)
+    b = a.flip(0) * 0.5
+    expected = sum(math.cos(2**j * math.pi * d) for j in range(5) for d in (a - b).tolist())
+    assert (dyadic_encoding(a, 5) @ dyadic_encoding(b, 5)).item() == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3), (0,), (2, 0)])
+def test_encoding_keeps_the_batch(batch: tuple[int, ...]) -> None:
+    assert dyadic_encoding(torch.zeros(*batch, 3), 4).shape == (*batch, encoded_dim(3, 4))
+
+
+def test_encoding_derivatives() -> None:
+    x = rows(3, 2, torch.float64).requires_grad_()
+    assert gradcheck(lambda p: dyadic_encoding(p, 3), x)
+    assert gradgradcheck(lambda p: dyadic_encoding(p, 3), x)
+
+
+def test_encoded_dim_is_the_papers_example() -> None:
+    assert encoded_dim(in_dim=2, levels=8) == 32
+
+
+@given(st.integers(1, 5), st.integers(1, 12))
+def test_scale_sets_partition_the_channels(in_dim: int, levels: int) -> None:
+    sets = scale_sets(in_dim, levels)
+    assert [c for members in sets for c in members] == list(range(encoded_dim(in_dim, levels)))
+    assert {len(members) for members in sets} == {2 * in_dim}
+    assert all(channel_scales(in_dim, levels)[c] == j for j, members in enumerate(sets) for c in members)
+
+
+def test_a_channel_has_the_frequency_of_its_scale() -> None:
+    """Measured by FFT: scale j makes 2^j cycles over the domain's length 2."""
+    x = torch.arange(64, dtype=torch.float64)[:, None] / 32 - 1
+    spectrum = torch.fft.rfft(dyadic_encoding(x, 5), dim=0).abs()  # (33, 10)
+    assert spectrum.argmax(0).tolist() == [2**j for j in channel_scales(1, 5).tolist()]
+
+
+# ── random features ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_random_features_by_hand() -> None:
+    """B x = 1/12 + 1/6 = 1/4 turn, and 1/3 turn."""
+    x = torch.tensor([1 / 12, 1 / 6], dtype=torch.float64)
+    got = random_features(x, torch.tensor([[1.0, 1.0], [0.0, 2.0]], dtype=torch.float64))
+    assert got.tolist() == pytest.approx([1, math.sqrt(3) / 2, 0, -0.5], abs=1e-15)
+
+
+def test_random_features_against_loops() -> None:
+    x, frequencies = rows(4, 3, torch.float64), rows(7, 3, torch.float64) * 5
+    expected = [references.random_features(row, frequencies.tolist()) for row in x.tolist()]
+    torch.testing.assert_close(random_features(x, frequencies), torch.tensor(expected, dtype=torch.float64))
+
+
+def test_random_features_derivatives() -> None:
+    x, frequencies = rows(3, 2, torch.float64).requires_grad_(), rows(4, 2, torch.float64).requires_grad_()
+    assert gradcheck(random_features, (x, frequencies))
+    assert gradgradcheck(random_features, (x, frequencies))
+
+
+# ── γ' ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_filtered_by_hand() -> None:
+    """x = 1/6, L = 2, and the band of `test_filter.test_band_by_hand`: 0.4, 0.5, 0.4, 3/14."""
+    x, alpha = torch.tensor([[1 / 6]], dtype=torch.float64), torch.tensor([1.0], dtype=torch.float64)
+    got = filtered_encoding(x, alpha, levels=2, bandwidth=2.0, kappa=math.log(3))
+    root = math.sqrt(3) / 2
+    assert got[0].tolist() == pytest.approx([0.4 * 0.5, 0.5 * root, 0.4 * root, 3 / 14 * 0.5], rel=1e-14)
+
+
+@settings(max_examples=60)
+@given(POINTS, st.floats(-20, 60), st.integers(1, 8), st.floats(0.25, 40), st.floats(0.1, 20))
+def test_filtered_is_the_equation(x: list[float], alpha: float, levels: int, bandwidth: float, kappa: float) -> None:
+    """In float64 by plain tensor code, in float32 by the compiled kernel, both from the same numbers."""
+    place, centre = torch.tensor([x]), torch.tensor([alpha])
+    expected = references.filtered_encoding(place[0].tolist(), centre.item(), levels, bandwidth, kappa)
+    double = filtered_encoding(place.double(), centre.double(), levels, bandwidth, kappa)
+    single = filtered_encoding(place, centre, levels, bandwidth, kappa)
+    assert double[0].tolist() == pytest.approx(expected, abs=1e-11)
+    assert single[0].tolist() == pytest.approx(expected, abs=1e-4)  # float32 angles up to 2^7 π
+
+
+@pytest.mark.parametrize("kappa", [0.05, 1.0, 10.0, 300.0])
+@pytest.mark.parametrize("bandwidth", [0.5, 4.0, 20.0])
+def test_compiled_and_plain_agree_in_values_and_slopes(bandwidth: float, kappa: float) -> None:
+    """Edges on channels, between them, and bands that leave the axis."""
+    alpha = torch.tensor([16.0, 15.5, 0.0, -9.99, 31.0, 40.0, 6.25, -100.0, 1e6]).requires_grad_()
+    x = rows(len(alpha), 2)
+    outputs = [f(x, alpha, 8, bandwidth, kappa) for f in (filtered_encoding, plain_filtered_encoding)]
+    torch.testing.assert_close(*outputs, rtol=0, atol=5e-5)
+    weights = rows(len(alpha), 32)
+    slopes = [torch.autograd.grad((out * weights).sum(), alpha)[0] for out in outputs]
+    torch.testing.assert_close(*slopes, rtol=2e-3, atol=2e-4 * max(1.0, kappa))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("alpha", [1e4, -1e4, 1e30, -1e30])
+def test_extreme_alpha_passes_nothing_and_pulls_nowhere(alpha: float, dtype: torch.dtype) -> None:
+    centre = torch.full((3,), alpha, dtype=dtype, requires_grad=True)
+    got = filtered_encoding(rows(3, 2, dtype), centre, 8, 20.0, 10.0)
+    (slope,) = torch.autograd.grad(got.sum(), centre)
+    assert got.abs().max().item() == 0
+    assert slope.abs().max().item() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_nan_is_not_swallowed(dtype: torch.dtype) -> None:
+    centre = torch.tensor([math.nan, 3.0], dtype=dtype)
+    got = filtered_encoding(rows(2, 2, dtype), centre, 4, 4.0, 10.0).isnan().any(-1)
+    assert got.tolist() == [True, False]
+
+
+def test_one_alpha_for_all_points() -> None:
+    x = rows(6, 2)
+    one, each = (filtered_encoding(x, a, 3, 4.0, 10.0) for a in (torch.tensor(2.5), torch.full((6,), 2.5)))
+    torch.testing.assert_close(one, each, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3), (0,), (2, 0)])
+def test_filtered_keeps_the_batch(batch: tuple[int, ...], dtype: torch.dtype) -> None:
+    x = torch.zeros(*batch, 3, dtype=dtype)
+    assert filtered_encoding(x, x[..., 0], 4, 20.0, 10.0).shape == (*batch, 24)
+
+
+def test_filtered_derivatives() -> None:
+    x = rows(4, 2, torch.float64).requires_grad_()
+    alpha = torch.tensor([6.0, 4.0, 1.3, -1.0], dtype=torch.float64, requires_grad=True)
+    assert gradcheck(lambda p, a: filtered_encoding(p, a, 3, 4.0, 2.0), (x, alpha))
+    assert gradgradcheck(lambda p, a: filtered_encoding(p, a, 3, 4.0, 2.0), (x, alpha))
+
+
+def test_compiled_path_has_second_derivatives() -> None:
+    alpha, x = torch.tensor([6.0, 4.0, 1.3, -1.0], requires_grad=True), rows(4, 2)
+    bends = []
+    for function, dtype in ((filtered_encoding, torch.float32), (plain_filtered_encoding, torch.float64)):
+        out = function(x.to(dtype), alpha.to(dtype), 3, 4.0, 2.0)
+        (slope,) = torch.autograd.grad(out.pow(2).sum(), alpha, create_graph=True)
+        bends.append(torch.autograd.grad(slope.pow(2).sum(), alpha)[0])
+    torch.testing.assert_close(*bends, rtol=1e-3, atol=1e-4)

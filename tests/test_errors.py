@@ -1,0 +1,41 @@
+"""The one error a user sees, and the hint in it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alfilter.errors import UserError, nearest
+
+NAMES = ["al-relu", "al-sine", "fourier-features", "pe-mlp", "siren"]
+
+
+def test_a_user_error_is_a_value_error() -> None:
+    assert issubclass(UserError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("al-sin", "did you mean 'al-sine'?"),
+        ("sirne", "did you mean 'siren'?"),
+        ("fourierfeatures", "did you mean 'fourier-features'?"),
+        ("xyz", "known: al-relu, al-sine, fourier-features, pe-mlp, siren"),
+        ("", "known: al-relu, al-sine, fourier-features, pe-mlp, siren"),
+    ],
+)
+def test_nearest_by_hand(name: str, hint: str) -> None:
+    assert nearest(name, reversed(NAMES)) == hint
+
+
+@given(st.sampled_from(NAMES))
+def test_a_name_is_nearest_to_itself(name: str) -> None:
+    assert nearest(name, NAMES) == f"did you mean {name!r}?"
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_the_hint_is_one_line_of_known_names(name: str) -> None:
+    hint = nearest(name, NAMES)
+    assert "\n" not in hint
+    assert any(known in hint for known in NAMES)

@@ -1,0 +1,49 @@
+"""Our Adam is the optimiser everybody means by that name."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from alfilter.training.adam import Adam, Group
+
+
+def test_first_step_by_hand() -> None:
+    p = nn.Parameter(torch.tensor([1.0, -2.0]))
+    p.grad = torch.tensor([0.5, -4.0])
+    Adam([Group([p], lr=0.1)]).step()
+    # after one step m̂ = g and v̂ = g², so every number moves by the rate against its gradient's sign
+    assert p.tolist() == pytest.approx([0.9, -1.9], abs=1e-6)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+@pytest.mark.parametrize("beta2", [0.999, 0.9])
+def test_equals_torchs_own(decay: float, beta2: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    start = [torch.randn(4, 3, generator=generator), torch.randn(5, generator=generator)]
+    mine, theirs = ([nn.Parameter(t.clone()) for t in start] for _ in range(2))
+    ours = Adam([Group([mine[0]], 1e-2, decay), Group([mine[1]], 3e-2)], beta2=beta2)
+    torchs = torch.optim.AdamW(
+        [
+            {"params": [theirs[0]], "lr": 1e-2, "weight_decay": decay},
+            {"params": [theirs[1]], "lr": 3e-2, "weight_decay": 0},
+        ],
+        betas=(0.9, beta2),
+        foreach=False,
+    )
+    for _ in range(20):
+        for p, q in zip(mine, theirs, strict=True):
+            p.grad = torch.randn(p.shape, generator=generator)
+            q.grad = p.grad.clone()
+        ours.step()
+        torchs.step()
+    for p, q in zip(mine, theirs, strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-5, atol=1e-6)
+
+
+def test_the_factor_scales_both_rates_and_no_gradient_means_no_move() -> None:
+    p, q, still = (nn.Parameter(torch.zeros(1)) for _ in range(3))
+    p.grad, q.grad = torch.ones(1), torch.ones(1)
+    Adam([Group([p, still], lr=0.2), Group([q], lr=0.4)]).step(factor=0.5)
+    assert (p.item(), q.item(), still.item()) == pytest.approx((-0.1, -0.2, 0.0), abs=1e-6)

@@ -1,0 +1,149 @@
+"""A run cut anywhere and continued is the run that was never cut."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alfilter.errors import UserError
+from alfilter.methods import Field, build
+from alfilter.signals import GridSignal
+from alfilter.tasks import ImageTask
+from alfilter.training import Progress, fit
+from alfilter.training.checkpoint import Position, first_difference, read_checkpoint, write_checkpoint
+from alfilter.training.loop import make_optimiser
+
+STEPS = 12
+SETTINGS: list[dict[str, Any]] = [
+    {"batch": None, "schedule": "step", "every": 5},
+    {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3},
+]
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def task() -> ImageTask:
+    return ImageTask(GridSignal(np.random.default_rng(0).integers(0, 256, (6, 7, 3), dtype=np.uint8)))
+
+
+def field(**options: Any) -> Field:
+    return build("al-sine", in_dim=2, out_dim=3, **{"width": 8, "depth": 1, "levels": 2, "grid": 4, **options})
+
+
+def same(a: Field, b: Field) -> bool:
+    return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def whole() -> list[Field]:
+    fields = []
+    for setting in SETTINGS:
+        fields.append(field())
+        fit(fields[-1], task(), steps=STEPS, seed=4, **setting)
+    return fields
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    which=st.sampled_from([0, 1]), cuts=st.lists(st.integers(1, STEPS), max_size=4), every=st.sampled_from([0.0, 1e9])
+)
+def test_cut_anywhere(
+    which: int, cuts: list[int], every: float, whole: list[Field], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("run") / "checkpoint"
+    for cut in cuts:
+
+        def die(progress: Progress, cut: int = cut) -> None:
+            if progress.step >= cut:
+                raise Killed
+
+        torch.manual_seed(cut)  # whatever happened elsewhere in between
+        with suppress(Killed):
+            fit(field(), task(), steps=STEPS, seed=4, checkpoint=file, checkpoint_every=every, on_progress=die,
+                **SETTINGS[which])  # fmt: skip
+    last = field()
+    starts: list[int] = []
+    fit(last, task(), steps=STEPS, seed=4, checkpoint=file, on_start=starts.append, **SETTINGS[which])
+    assert same(last, whole[which])
+    if cuts and every == 0:
+        assert starts[0] >= max(cuts) - 1
+
+
+def test_a_stop_in_the_middle_of_a_batch_takes_no_step(whole: list[Field], tmp_path: Path) -> None:
+    asked = iter([False] * 14 + [True] * 99)
+    first = field()
+    result = fit(first, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=10,
+                 should_stop=lambda: next(asked), **SETTINGS[0])  # fmt: skip
+    assert not result.finished
+    assert result.steps == 2  # five pieces and a last question a step: the third step ended after two pieces
+    again = field()
+    assert fit(again, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=10, **SETTINGS[0]).finished
+    uncut = field()
+    fit(uncut, task(), steps=STEPS, seed=4, micro=10, **SETTINGS[0])
+    assert same(again, uncut)
+
+
+def test_everything_is_put_back(tmp_path: Path) -> None:
+    a, b = field(), field()
+    fit(a, task(), steps=3)
+    from alfilter.config import Training
+
+    optimiser, other = make_optimiser(a, Training()), make_optimiser(b, Training())
+    a(torch.rand(5, 2)).sum().backward()
+    optimiser.step()
+    torch.manual_seed(123)
+    write_checkpoint(tmp_path / "c", a, optimiser, Position(7, 1.5), {"seed": 1})
+    expected = torch.rand(3)
+    assert read_checkpoint(tmp_path / "c", b, other, {"seed": 1}) == Position(7, 1.5)
+    assert torch.equal(torch.rand(3), expected)
+    assert same(a, b)
+    assert other.steps == 7
+    for mine, theirs in zip(optimiser.moments, other.moments, strict=True):
+        assert torch.equal(mine.mean, theirs.mean)
+        assert torch.equal(mine.square, theirs.square)
+    assert any(bool(moments.square.any()) for moments in other.moments)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": 13}, "training steps=12, this one steps=13"),
+        ({"seed": 5}, "seed 4, this one 5"),
+        ({"lr": 0.5}, "training lr=0.001, this one lr=0.5"),
+    ],
+)
+def test_another_run_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    fit(field(), task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c")
+    with pytest.raises(UserError, match=f"the run to resume has {said}"):
+        fit(field(), task(), **{"steps": STEPS, "seed": 4, **change}, checkpoint=tmp_path / "c")
+
+
+def test_another_field_is_refused(tmp_path: Path) -> None:
+    fit(field(), task(), steps=2, checkpoint=tmp_path / "c")
+    with pytest.raises(UserError, match="options width=8, this one width=16"):
+        fit(field(width=16), task(), steps=2, checkpoint=tmp_path / "c")
+    (tmp_path / "c").write_bytes((tmp_path / "c").read_bytes()[:-9])
+    with pytest.raises(UserError, match="not a readable model file"):
+        fit(field(), task(), steps=2, checkpoint=tmp_path / "c")
+
+
+def test_a_model_file_is_no_checkpoint(tmp_path: Path) -> None:
+    from alfilter.training import save
+
+    save(field(), tmp_path / "c")
+    with pytest.raises(UserError, match="does not say which run it belongs to"):
+        fit(field(), task(), steps=2, checkpoint=tmp_path / "c")
+
+
+def test_first_difference() -> None:
+    assert first_difference(1, 2) == (1, 2)
+    assert first_difference({"a": 1}, {"a": 1, "b": 2}) == ("b=None", "b=2")
