@@ -1,0 +1,97 @@
+"""METHODS: every system as one row of data, and `build`, which makes a field of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from alfilter.config import Training, configure
+from alfilter.errors import UserError, nearest
+from alfilter.methods import adaptive, fixed
+from alfilter.methods.field import Field, parameter_count
+from alfilter.methods.method import Method, Preset, Samples
+
+__all__ = [
+    "METHODS",
+    "Field",
+    "Method",
+    "Preset",
+    "Samples",
+    "build",
+    "method",
+    "parameter_count",
+    "preset",
+    "training",
+]
+
+METHODS: dict[str, Method] = {**adaptive.ROWS, **fixed.ROWS}
+
+
+def method(name: str) -> Method:
+    """The row of a method; an unknown name is answered with the nearest."""
+    if name not in METHODS:
+        raise UserError(f"there is no method {name!r}; {nearest(name, METHODS)}")
+    return METHODS[name]
+
+
+def preset(name: str, which: str) -> Preset:
+    """A method's preset by name."""
+    presets = method(name).presets
+    if which not in presets:
+        raise UserError(f"{name} has no preset {which!r}; {nearest(which, presets)}")
+    return presets[which]
+
+
+def training(name: str, which: str = "default", **overrides: Any) -> Training:
+    """The training of a preset with some of its settings changed."""
+    return configure(Training, {**preset(name, which).training, **overrides}, "training")
+
+
+def build(
+    name: str,
+    *,
+    in_dim: int,
+    out_dim: int,
+    preset: str | None = None,
+    samples: Samples | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Field:
+    """A new field of the named method.
+
+    in_dim, out_dim: coordinates and values of the signal. preset: the settings to start from; none takes the options'
+    own defaults, which are the source's. samples: how many samples the signal has along each axis, if known: sizes that
+    follow the signal (the α grid) use it. seed: of the random start. options: of that method, checked.
+
+    >>> build("al-sine", in_dim=2, out_dim=3, levels=4, grid=16)(torch.zeros(5, 2)).shape
+    torch.Size([5, 3])
+    >>> build("al-sine", in_dim=2, out_dim=3, level=4)
+    Traceback (most recent call last):
+    alfilter.errors.UserError: al-sine has no option 'level'; did you mean 'levels'?
+    """
+    row = method(name)
+    for label, size in (("in_dim", in_dim), ("out_dim", out_dim)):
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise UserError(f"{label} must be a whole number of at least 1, got {size!r}")
+    if samples is not None and (len(samples) != in_dim or min(samples) < 1):
+        raise UserError(f"samples must name {in_dim} sizes of at least 1 for {in_dim} coordinates, got {samples}")
+    chosen = {**(_preset_options(name, preset) if preset else {}), **options}
+    config: Any = configure(row.options, chosen, name)
+    generator = torch.Generator().manual_seed(seed)
+    encoding, network = row.build(config, in_dim, out_dim, samples, generator)
+    spec = {
+        "method": name,
+        "preset": preset,
+        "in_dim": in_dim,
+        "out_dim": out_dim,
+        "samples": samples,
+        "options": asdict(config),
+    }
+    return Field(encoding, network, spec)
+
+
+def _preset_options(name: str, which: str) -> Mapping[str, Any]:
+    return preset(name, which).options

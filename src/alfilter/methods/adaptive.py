@@ -1,0 +1,112 @@
+"""The paper's own rows: the filtered encoding before sine and before ReLU layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from alfilter.config import option
+from alfilter.encodings import FilteredFourier
+from alfilter.errors import UserError
+from alfilter.methods.method import (
+    Backbone,
+    Dyadic,
+    Method,
+    Parts,
+    Preset,
+    Samples,
+    SineBackbone,
+    relu_network,
+    sine_network,
+)
+
+
+@dataclass(frozen=True)
+class Adaptive(Dyadic):
+    bandwidth: float = option(20.0, "B, width of the pass band in channels", low=1e-3, high=1e4)
+    kappa: float = option(10.0, "κ, sharpness of the band's edges", low=1e-3, high=1e3)
+    grid: int | tuple[int, ...] | None = option(
+        None, "nodes of the α grid per axis; none: one per sample", low=1, high=4096
+    )
+    start: float | None = option(None, "α at the beginning, in channels; none: the middle of the axis")
+    unit: str = option("channel", "unit in which α is stored and stepped", choices=("channel", "axis"))
+    coordinates: bool = option(False, "feed the coordinates to the network beside γ'")
+    gain: float = option(1.0, "scale of the first weights on γ' (sine networks)", low=0, high=1e3)
+
+
+@dataclass(frozen=True)
+class AlSine(SineBackbone, Adaptive):
+    pass
+
+
+@dataclass(frozen=True)
+class AlRelu(Backbone, Adaptive):
+    pass
+
+
+def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFourier:
+    """The filtered encoding; without a given grid, one node per sample, at most the paper's 512 (30 from 3-D on)."""
+    finest = 512 if in_dim < 3 else 30
+    grid = options.grid if options.grid is not None else tuple(min(n, finest) for n in samples or (finest,) * in_dim)
+    resolution = (grid,) * in_dim if isinstance(grid, int) else grid
+    if len(resolution) != in_dim:
+        raise UserError(
+            f"option 'grid' needs {in_dim} sizes for {in_dim} coordinates, got {len(resolution)}; give one per axis"
+        )
+    channels = 2 * in_dim * options.levels
+    return FilteredFourier(
+        in_dim,
+        levels=options.levels,
+        bandwidth=options.bandwidth,
+        kappa=options.kappa,
+        resolution=resolution,
+        start=channels / 2 if options.start is None else options.start,
+        unit=options.unit,
+        coordinates=options.coordinates,
+        gain=options.gain,
+    )
+
+
+def _al_sine(options: AlSine, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
+    encoding = _adaptive(options, in_dim, samples)
+    return encoding, sine_network(options, encoding, out_dim, generator)
+
+
+def _al_relu(options: AlRelu, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
+    encoding = _adaptive(options, in_dim, samples)
+    return encoding, relu_network(options, encoding, out_dim, generator)
+
+
+ROWS = {
+    "al-sine": Method(
+        "AL-Filter with sine layers (the paper's Ours-Sine)",
+        2025,
+        AlSine,
+        _al_sine,
+        {
+            "paper": Preset(),
+            "default": Preset(
+                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, "omega": 60.0},
+                {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 4e-4, "lr_encoding": 3e-4},
+            ),
+        },
+        adaptive="yes",
+        explicit="yes",
+        positional="yes",
+    ),
+    "al-relu": Method(
+        "AL-Filter with ReLU layers (the paper's Ours-ReLU)",
+        2025,
+        AlRelu,
+        _al_relu,
+        {
+            "paper": Preset(),
+            "default": Preset({"start": 0.0, "unit": "axis"}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
+        },
+        adaptive="yes",
+        explicit="yes",
+        positional="yes",
+    ),
+}

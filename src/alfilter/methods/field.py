@@ -1,0 +1,56 @@
+"""Field = encoding ∘ network: a signal as a function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from alfilter.encodings import Encoding
+from alfilter.errors import UserError
+from alfilter.networks import Network
+
+
+class Field(nn.Module):
+    """A signal as a function: coordinates (..., d) in [-1, 1] to values (..., c) in the signal's own units.
+
+    The network works around zero; `shift` and `scale` bring its output to the signal's range.
+    spec: what rebuilds this field (method, sizes, options), kept in its model file.
+    """
+
+    shift: Tensor
+    scale: Tensor
+
+    def __init__(self, encoding: Encoding, network: Network, spec: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.encoding = encoding
+        self.network = network
+        self.spec = spec or {}
+        self.signal: dict[str, Any] = {}  # facts of the fitted signal, filled by a fit or a model file
+        self.register_buffer("shift", torch.zeros(network.out_dim))
+        self.register_buffer("scale", torch.ones(network.out_dim))
+
+    @property
+    def in_dim(self) -> int:
+        return self.encoding.in_dim
+
+    @property
+    def out_dim(self) -> int:
+        return self.network.out_dim
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., in_dim) → (..., out_dim)."""
+        if x.shape[-1] != self.in_dim:
+            raise UserError(f"this field takes {self.in_dim} coordinates in the last axis, got shape {tuple(x.shape)}")
+        return torch.addcmul(self.shift, self.scale, self.network(self.encoding(x)))
+
+    def set_range(self, low: Tensor, high: Tensor) -> None:
+        """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""
+        self.shift.copy_((low + high) / 2)
+        self.scale.copy_((high - low) / 2)
+
+
+def parameter_count(module: nn.Module) -> int:
+    """The number of trained numbers."""
+    return sum(p.numel() for p in module.parameters() if p.requires_grad)

@@ -1,0 +1,81 @@
+"""Rows whose encoding is fixed: positional encoding, Gaussian Fourier features, and none (SIREN)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from alfilter.config import option
+from alfilter.encodings import Fourier, Identity, RandomFourier
+from alfilter.methods.method import (
+    Backbone,
+    Dyadic,
+    Method,
+    Parts,
+    Preset,
+    Samples,
+    SineBackbone,
+    relu_network,
+    sine_network,
+)
+
+
+@dataclass(frozen=True)
+class PeMlp(Backbone, Dyadic):
+    pass
+
+
+@dataclass(frozen=True)
+class FourierFeatures(Backbone):
+    features: int = option(256, "number of random frequencies", low=1, high=65536)
+    sigma: float = option(
+        10.0, "standard deviation of the frequencies, in cycles across the domain", low=1e-3, high=1e4
+    )
+
+
+def _pe_mlp(options: PeMlp, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
+    encoding = Fourier(in_dim, options.levels)
+    return encoding, relu_network(options, encoding, out_dim, generator)
+
+
+def _fourier_features(
+    options: FourierFeatures, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
+) -> Parts:
+    encoding = RandomFourier(in_dim, options.features, options.sigma, generator)
+    return encoding, relu_network(options, encoding, out_dim, generator)
+
+
+def _siren(
+    options: SineBackbone, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
+) -> Parts:
+    encoding = Identity(in_dim)
+    return encoding, sine_network(options, encoding, out_dim, generator)
+
+
+ROWS = {
+    "pe-mlp": Method(
+        "Positional encoding and a ReLU network",
+        2020,
+        PeMlp,
+        _pe_mlp,
+        {"paper": Preset(), "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01})},
+    ),
+    "fourier-features": Method(
+        "Gaussian Fourier features and a ReLU network",
+        2020,
+        FourierFeatures,
+        _fourier_features,
+        {"paper": Preset(), "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01})},
+    ),
+    "siren": Method(
+        "Sinusoidal representation network",
+        2020,
+        SineBackbone,
+        _siren,
+        {
+            "paper": Preset({}, {"lr": 1e-4}),
+            "default": Preset({"omega": 60.0}, {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 5e-4}),
+        },
+    ),
+}
