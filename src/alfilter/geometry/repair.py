@@ -1,0 +1,206 @@
+"""What is wrong with a mesh, what is mended, and what cannot be."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.errors import UserError
+from alfilter.geometry.distance import Array, Index, winding_number
+from alfilter.geometry.extras import need
+
+LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes
+_PROBES = 20_000  # points that decide whether a mesh encloses anything
+
+
+@dataclass(frozen=True)
+class Triangles:
+    """A mended mesh: vertices (n, 3), faces (m, 3) wound so that normals point outwards."""
+
+    vertices: Array
+    faces: Index
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Counts of what a mesh had when it came in, and what was done about it."""
+
+    faces: int
+    vertices: int
+    components: int
+    duplicate_vertices: int
+    unused_vertices: int
+    degenerate_faces: int
+    duplicate_faces: int
+    open_edges: int
+    crowded_edges: int
+    mixed_edges: int
+    inverted: bool
+    buried: float
+
+    @property
+    def watertight(self) -> bool:
+        """Every edge has exactly two faces."""
+        return self.open_edges == 0 and self.crowded_edges == 0
+
+    def lines(self) -> list[str]:
+        """The diagnosis in words, a finding a line; what was repaired is said."""
+        parts = f"{self.components} component{'s' * (self.components != 1)}"
+        closed = "watertight" if self.watertight else "not watertight"
+        said = [f"mesh: {self.faces:,} faces, {self.vertices:,} vertices, {parts}, {closed}"]
+        if self.open_edges:
+            said.append(f"{self.open_edges:,} open edges: the winding number closes the holes")
+        if self.crowded_edges:
+            said.append(f"{self.crowded_edges:,} edges with more than two faces: left as they are")
+        if self.mixed_edges:
+            said.append(f"mixed winding at {self.mixed_edges:,} edges: faces turned to agree with their neighbours")
+        if self.inverted:
+            said.append("inverted winding: all faces turned")
+        for count, what, done in (
+            (self.duplicate_vertices, "duplicate vertices", "merged"),
+            (self.unused_vertices, "unused vertices", "dropped"),
+            (self.degenerate_faces, "faces without area", "dropped"),
+            (self.duplicate_faces, "faces that occur twice", "dropped"),
+        ):
+            if count:
+                said.append(f"{count:,} {what}: {done}")
+        if self.buried > 0.001:
+            said.append(f"{self.buried:.1%} of the surface lies inside the shape (self-intersection): left as it is")
+        return said
+
+    def describe(self) -> dict[str, Any]:
+        """For a model file."""
+        return {**asdict(self), "watertight": self.watertight}
+
+
+def mend(vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh") -> tuple[Triangles, Diagnosis]:
+    """A clean copy of a mesh and the diagnosis of the original; a mesh that encloses nothing is refused."""
+    points, corners = _checked(vertices, faces, name)
+    faces_in, vertices_in = len(corners), len(points)
+    points, corners, duplicates = _merge(points, corners)
+    corners, degenerate = _drop_degenerate(points, corners, name)
+    corners, twice = _drop_twins(corners)
+    points, corners, unused = _drop_unused(points, corners)
+    open_edges, crowded, mixed = _edges(corners)
+    if mixed:
+        corners = _agree(points, corners)
+    inverted = signed_volume(points, corners) < 0
+    if inverted:
+        corners = np.ascontiguousarray(corners[:, ::-1])
+    buried = _probe(points, corners, name)
+    components = int(need("igl").facet_components(corners)[0])
+    diagnosis = Diagnosis(
+        faces_in, vertices_in, components, duplicates, unused, degenerate, twice, open_edges, crowded, mixed,
+        bool(inverted), buried,
+    )  # fmt: skip
+    return Triangles(points, corners), diagnosis
+
+
+def signed_volume(vertices: Array, faces: Index) -> float:
+    """∑ a · (b × c) / 6 over the faces: positive when normals point outwards.
+
+    Taken about the middle of the box, so that a shape far from the origin keeps its digits.
+    """
+    a, b, c = ((vertices - (vertices.min(axis=0) + vertices.max(axis=0)) / 2)[faces[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+
+
+def face_normals(vertices: Array, faces: Index) -> Array:
+    """Normals (m, 3) whose length is twice the face's area."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    return np.cross(b - a, c - a)
+
+
+def _checked(vertices: NDArray[Any], faces: NDArray[Any], name: str) -> tuple[Array, Index]:
+    points = np.ascontiguousarray(vertices, dtype=np.float64)
+    corners = np.ascontiguousarray(faces, dtype=np.int64)
+    if points.size == 0 or corners.size == 0:
+        raise UserError(f"expected a mesh with faces, got {len(points)} vertices and {len(corners)} faces in {name}; "
+                        "give a surface, or points with normals")  # fmt: skip
+    if points.ndim != 2 or points.shape[1] != 3 or corners.ndim != 2 or corners.shape[1] != 3:
+        raise UserError(
+            f"expected triangles in space, got {points.shape} and {corners.shape} in {name}; triangulate it"
+        )
+    if len(corners) > LARGEST:
+        raise UserError(f"expected at most {LARGEST:,} faces, got {len(corners):,} in {name}; simplify it first")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise UserError(
+            f"expected finite vertices in {name}, got {len(bad)} NaN or infinite, the first is {bad[0]}; mend them"
+        )
+    if corners.min() < 0 or corners.max() >= len(points):
+        raise UserError(f"a face of {name} names vertex {int(corners.max())}, there are {len(points)}; it is damaged")
+    return points, corners
+
+
+def _merge(points: Array, corners: Index) -> tuple[Array, Index, int]:
+    """Vertices at the very same place become one."""
+    unique, inverse = np.unique(points, axis=0, return_inverse=True)
+    lost = len(points) - len(unique)
+    return (unique, inverse.reshape(-1)[corners], lost) if lost else (points, corners, 0)
+
+
+def _drop_degenerate(points: Array, corners: Index, name: str) -> tuple[Index, int]:
+    extent = float((points.max(axis=0) - points.min(axis=0)).max())
+    area = np.linalg.norm(face_normals(points, corners), axis=1)
+    kept = area > 1e-14 * extent * extent
+    if not kept.any():
+        raise UserError(f"no face of {name} has an area; give a surface that encloses a volume")
+    return (corners, 0) if kept.all() else (np.ascontiguousarray(corners[kept]), int((~kept).sum()))
+
+
+def _drop_twins(corners: Index) -> tuple[Index, int]:
+    """Faces with the same three vertices and the same sense count once."""
+    first = np.argmin(corners, axis=1)[:, None]
+    turned = np.take_along_axis(corners, (first + np.arange(3)) % 3, axis=1)
+    _, kept = np.unique(turned, axis=0, return_index=True)
+    lost = len(corners) - len(kept)
+    return (np.ascontiguousarray(corners[np.sort(kept)]), lost) if lost else (corners, 0)
+
+
+def _drop_unused(points: Array, corners: Index) -> tuple[Array, Index, int]:
+    used = np.zeros(len(points), dtype=bool)
+    used[corners] = True
+    lost = int((~used).sum())
+    if not lost:
+        return points, corners, 0
+    number = np.cumsum(used) - 1
+    return np.ascontiguousarray(points[used]), number[corners], lost
+
+
+def _edges(corners: Index) -> tuple[int, int, int]:
+    """Edges with one face, with more than two, and with two faces that run along it the same way."""
+    start = corners.reshape(-1)
+    end = np.roll(corners, -1, axis=1).reshape(-1)
+    low, high = np.minimum(start, end), np.maximum(start, end)
+    _, inverse, count = np.unique(low * (int(corners.max()) + 1) + high, return_inverse=True, return_counts=True)
+    balance = np.bincount(inverse, weights=np.where(start < end, 1.0, -1.0))
+    return int((count == 1).sum()), int((count > 2).sum()), int(((count == 2) & (balance != 0)).sum())
+
+
+def _agree(points: Array, corners: Index) -> Index:
+    """Turn faces so that neighbours agree; each patch keeps the sense that most of its area had."""
+    turned, patch = need("igl").bfs_orient(corners)
+    turned, patch = np.asarray(turned, dtype=np.int64), np.asarray(patch).reshape(-1)
+    flipped = (face_normals(points, turned) * face_normals(points, corners)).sum(axis=1) < 0
+    area = np.linalg.norm(face_normals(points, corners), axis=1)
+    against = np.bincount(patch, weights=area * np.where(flipped, 1.0, -1.0)) > 0
+    return np.ascontiguousarray(np.where(against[patch][:, None], turned[:, ::-1], turned))
+
+
+def _probe(points: Array, corners: Index, name: str) -> float:
+    """Look just below and just above the faces: refuse when nothing is enclosed, return the buried share."""
+    normals = face_normals(points, corners)
+    area = np.linalg.norm(normals, axis=1)
+    chosen = np.random.default_rng(0).choice(len(corners), size=_PROBES, p=area / area.sum())
+    middle = points[corners[chosen]].mean(axis=1)
+    extent = float((points.max(axis=0) - points.min(axis=0)).max())
+    step = 1e-4 * extent * normals[chosen] / area[chosen][:, None]
+    below = winding_number(middle - step, points, corners) > 0.55  # a plane stays at 0.5
+    if below.mean() < 0.01:
+        raise UserError(f"{name} encloses nothing (no inside behind its faces); close it, or give points with normals")
+    above = winding_number(middle + step, points, corners) > 0.75
+    return float(above.mean())

@@ -1,0 +1,97 @@
+"""Each defect is counted, said, and mended where it can be; what encloses nothing is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.helpers import shared_data
+from tests.shapes import Array, ball, cube, trimesh, union
+
+from alfilter.errors import UserError
+from alfilter.geometry import mend, signed_distance
+from alfilter.geometry.repair import signed_volume
+
+
+def test_a_clean_body_is_left_alone() -> None:
+    vertices, faces = cube()
+    mended, found = mend(vertices, faces)
+    assert (mended.vertices == vertices).all()
+    assert (mended.faces == faces).all()
+    assert found.lines() == ["mesh: 12 faces, 8 vertices, 1 component, watertight"]
+    assert signed_volume(vertices, faces) == pytest.approx(8)
+
+
+def test_soup_is_merged_and_leftovers_are_dropped() -> None:
+    vertices, faces = cube()
+    soup = np.concatenate([vertices[faces].reshape(-1, 3), [[9.0, 9, 9]]])
+    corners = np.concatenate([np.arange(36).reshape(-1, 3), [[0, 0, 1], [0, 1, 2]]])
+    mended, found = mend(soup, corners)
+    assert (found.duplicate_vertices, found.unused_vertices) == (28, 1)
+    assert (found.degenerate_faces, found.duplicate_faces) == (1, 1)
+    assert found.watertight
+    assert len(mended.vertices) == 8
+    assert "28 duplicate vertices: merged" in found.lines()
+
+
+def test_inverted_and_mixed_winding() -> None:
+    vertices, faces = ball(levels=2)
+    mended, found = mend(vertices, np.ascontiguousarray(faces[:, ::-1]))
+    assert found.inverted
+    assert signed_volume(mended.vertices, mended.faces) > 0
+    flips = np.random.default_rng(0).random(len(faces)) < 0.3
+    mended, found = mend(vertices, np.where(flips[:, None], faces[:, ::-1], faces))
+    assert found.mixed_edges > 0
+    assert signed_volume(mended.vertices, mended.faces) == pytest.approx(signed_volume(vertices, faces))
+
+
+def test_a_cavity_stays_hollow() -> None:
+    inner, turned = ball(0.5, levels=2)
+    mended, found = mend(*union(ball(levels=2), (inner, np.ascontiguousarray(turned[:, ::-1]))))
+    assert found.components == 2
+    assert signed_distance(np.array([[0.0, 0, 0], [0.75, 0, 0]]), mended.vertices, mended.faces)[0] > 0
+    assert signed_distance(np.array([[0.75, 0.0, 0]]), mended.vertices, mended.faces)[0] < 0
+
+
+def test_a_hole_is_said_and_closed() -> None:
+    vertices, faces = ball(levels=3)
+    _, found = mend(vertices, faces[5:])
+    assert not found.watertight
+    assert any("open edges" in line for line in found.lines())
+
+
+def test_overlapping_bodies_are_said() -> None:
+    _, found = mend(*union(ball(levels=3), ball(centre=(1.0, 0, 0), levels=3)))
+    assert found.buried == pytest.approx(0.25, abs=0.03)  # each cap beyond the middle plane, h = r/2
+    assert any("self-intersection" in line for line in found.lines())
+
+
+def plane() -> tuple[Array, Array]:
+    body = trimesh.creation.box(extents=(2, 2, 2)).subdivide()
+    top = np.isclose(body.triangles_center[:, 2], 1)
+    return np.asarray(body.vertices), np.asarray(body.faces)[top]
+
+
+def test_what_is_refused() -> None:
+    vertices, faces = cube()
+    nan = vertices.copy()
+    nan[3, 1] = np.nan
+    cases = {
+        "0 vertices and 0 faces": (np.empty((0, 3)), np.empty((0, 3))),
+        "8 vertices and 0 faces": (vertices, np.empty((0, 3))),
+        "1 NaN or infinite, the first is 3": (nan, faces),
+        "encloses nothing": plane(),
+        "has an area": (vertices * [1, 0, 0], faces),
+        "names vertex 99": (vertices, faces + 92),
+        "triangulate it": (vertices, np.zeros((2, 4))),
+    }
+    for said, (points, corners) in cases.items():
+        with pytest.raises(UserError, match=said):
+            mend(points, corners)
+
+
+@pytest.mark.parametrize("name", ["armadillo.obj", "dragon_xyzrgb.ply"])
+def test_scans_are_watertight(name: str) -> None:
+    body = trimesh.load(shared_data("meshes", name), process=False)
+    _, found = mend(body.vertices, body.faces)
+    assert found.watertight
+    assert not found.inverted
