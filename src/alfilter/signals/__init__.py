@@ -8,6 +8,7 @@ from pathlib import Path
 
 from alfilter.errors import UserError
 from alfilter.signals.image import read_image, sample, write_image
+from alfilter.signals.mesh import HEAD, ShapeSignal, read_shape, sniff_shape
 from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
 from alfilter.signals.signal import GridSignal, Signal, grid_coords
@@ -15,11 +16,13 @@ from alfilter.signals.source import head, looks_like
 
 __all__ = [
     "GridSignal",
+    "ShapeSignal",
     "Signal",
     "grid_coords",
     "observed",
     "open_signal",
     "read_image",
+    "read_shape",
     "sample",
     "write_image",
 ]
@@ -34,7 +37,10 @@ class Reader:
     read: Callable[[Path], Signal]
 
 
-READERS = (Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),)
+READERS = (
+    Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),
+    Reader("a PLY, OBJ, STL, OFF, GLB or XYZ shape", lambda start: sniff_shape(start) is not None, read_shape),
+)
 
 
 def open_signal(spec: str) -> Signal:
@@ -46,7 +52,7 @@ def open_signal(spec: str) -> Signal:
     if spec.startswith("sample:"):
         return sample(spec.removeprefix("sample:"))
     file = Path(spec).expanduser()
-    start = head(file)
+    start = head(file, HEAD)
     for reader in READERS:
         if reader.recognises(start):
             return reader.read(file)
