@@ -1,0 +1,384 @@
+"""The zero surface of a field, from coarse to fine: only cells that can hold it are evaluated.
+
+A grid of N³ vertices over [-1, 1]³ is looked at with strides 16, 8, 4, 2 and 1. A cell whose eight corners have one
+sign is given up when the field cannot reach zero in it:
+
+    mean |f_i| > 1.122 L s h    or    min |f_i| > 0.866 L s h,
+
+s h the cell's side, L a bound of the slope. Every point of the cell has a corner within √3/2 sides, and its mean
+distance to the corners is at most 1.122 sides (at a corner: (3 + 3√2 + √3)/8), so both are safe when L is. L is not
+known: it is the steepest slope found in the cell and its neighbours, at least the median one, times a margin.
+
+Two checks make up for an L that was too small. A cell that was given up but turns out to touch both signs is taken
+back, with its neighbours, until there is none left: a surface that was found anywhere is followed everywhere. And
+random vertices of given-up cells are evaluated: one with the wrong sign takes its cell back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.errors import UserError
+from alfilter.geometry.repair import face_normals
+
+Values = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+Evaluate = Callable[[Values], Values]  # points (n, 3) in [-1, 1] → values (n,)
+
+MARGIN = 1.5  # times the steepest slope nearby
+_SLAB = 32  # cells of the last level that are in memory together, along the first axis
+_STEP = _SLAB // 2  # the same in cells of the level before
+_PROBES = 50_000  # given-up vertices that are looked at all the same
+
+
+@dataclass
+class Surface:
+    """A mesh in the domain: vertices (n, 3), faces (m, 3) outwards, unit normals (n, 3); what it took to find it."""
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    normals: NDArray[np.float64]
+    resolution: int
+    evaluated: int
+    reopened: int
+
+    @property
+    def share(self) -> float:
+        """Evaluated points relative to the dense grid."""
+        return self.evaluated / self.resolution**3
+
+
+def extract(evaluate: Evaluate, resolution: int, *, margin: float = MARGIN, dense: bool = False) -> Surface:
+    """The surface {f = 0} of a field that is negative inside, on a grid of `resolution`³ vertices at v/(N-1).
+
+    dense: evaluate everything, the reference for what coarse-to-fine must find.
+
+    >>> ball = extract(lambda p: np.linalg.norm(p, axis=1).astype(np.float32) - 0.5, 64)
+    >>> bool(ball.share < 0.5), round(float(np.linalg.norm(ball.vertices, axis=1).mean()), 3)
+    (True, 0.5)
+    """
+    if resolution < 2:
+        raise UserError(f"a surface needs a resolution of at least 2, got {resolution}; 256 is a good start")
+    pyramid = _Pyramid(evaluate, resolution, margin, dense)
+    level = pyramid.start()
+    while level.stride > 2:
+        level = pyramid.refine(level)
+    level = pyramid.probe(level)
+    return _polygonise(pyramid, level)
+
+
+def memory_needed(resolution: int, cells: float = 12.0) -> int:
+    """Bytes that an extraction takes at its peak, roughly: the half-resolution level, one slab, and the mesh.
+
+    cells: surface cells per squared resolution (a sphere that fills the box has about 5, detailed scans 2 to 4).
+    """
+    half, slab = (resolution / 2 + 1) ** 3, (_SLAB + 1) * (resolution + 1) ** 2
+    return int(half * 34 + slab * 40 + cells * resolution**2 * 160)
+
+
+@dataclass
+class _Level:
+    """Values on every `stride`-th vertex (filled in between where not evaluated) and the cells that are kept."""
+
+    stride: int
+    values: Values  # (M, M, M)
+    known: Mask  # (M, M, M)
+    kept: Mask  # (M-1, M-1, M-1)
+
+
+@dataclass
+class _Pyramid:
+    evaluate: Evaluate
+    resolution: int
+    margin: float
+    dense: bool
+    evaluated: int = 0
+    reopened: int = 0
+
+    def start(self) -> _Level:
+        """The coarsest level, evaluated everywhere."""
+        stride = 2
+        while stride < 16 and (self.resolution - 1) / (2 * stride) >= 24:
+            stride *= 2
+        count = -(-(self.resolution - 1) // stride) + 1
+        shape = (count,) * 3
+        level = _Level(stride, np.zeros(shape, np.float32), np.zeros(shape, bool), np.ones((count - 1,) * 3, bool))
+        self.fill(level)
+        return self.prune(level)
+
+    def refine(self, level: _Level) -> _Level:
+        """Half the stride: children of kept cells are evaluated, the rest is interpolated, which keeps its sign."""
+        values, known = _upsample(level.values), np.zeros((2 * len(level.values) - 1,) * 3, bool)
+        known[::2, ::2, ::2] = level.known
+        finer = _Level(level.stride // 2, values, known, _doubled(level.kept))
+        self.fill(finer)
+        self.close(finer)
+        return self.prune(finer)
+
+    def fill(self, level: _Level) -> None:
+        """Evaluate the corners of kept cells that are not known yet."""
+        wanted = _corners(level.kept) & ~level.known
+        index = np.flatnonzero(wanted)
+        level.values.reshape(-1)[index] = self.at(np.stack(np.unravel_index(index, wanted.shape), 1) * level.stride)
+        level.known |= wanted
+
+    def at(self, places: NDArray[np.int64]) -> Values:
+        """Values at grid vertices (n, 3); the last vertex stands for those beyond it."""
+        last = self.resolution - 1
+        points = ((2 * np.minimum(places, last) - last).astype(np.float64) / last).astype(np.float32)
+        self.evaluated += len(points)
+        values = self.evaluate(points)
+        if not np.isfinite(values).all():
+            raise UserError("the field is not finite everywhere; fit it again with a smaller learning rate")
+        # a vertex exactly on the surface would make faces without area
+        return np.where(values == 0, np.float32(1e-12), values)
+
+    def close(self, level: _Level) -> None:
+        """Take given-up cells back while any of them touches both signs."""
+        while (lost := _mixed(level.values) & ~level.kept).any():
+            self.reopened += int(lost.sum())
+            level.kept |= _grown(lost)
+            self.fill(level)
+
+    def prune(self, level: _Level) -> _Level:
+        """Give up the cells that the field cannot reach zero in."""
+        if self.dense:
+            return level
+        side = level.stride * 2 / (self.resolution - 1)
+        corners = np.abs(level.values)
+        mean, least = _over_corners(corners, np.add) / 8, _over_corners(corners, np.minimum)
+        slope = _slopes(level.values) / side
+        usual = float(np.median(slope[level.kept])) if level.kept.any() else 1.0
+        bound = self.margin * side * np.maximum(_widest(slope), usual)
+        free = ((mean > 1.122 * bound) | (least > 0.866 * bound)) & ~_mixed(level.values)
+        level.kept &= ~free
+        return level
+
+    def probe(self, level: _Level) -> _Level:
+        """Look at random vertices of given-up cells; a wrong sign takes the cell and its neighbours back."""
+        for attempt in range(8):
+            given_up = np.flatnonzero(~level.kept)
+            if len(given_up) == 0:
+                break
+            rng = np.random.default_rng(attempt)
+            cells = np.stack(np.unravel_index(rng.choice(given_up, min(_PROBES, len(given_up))), level.kept.shape), 1)
+            found = self.at(cells * level.stride + level.stride // 2)
+            wrong = cells[np.signbit(found) != np.signbit(level.values[tuple(cells.T)])]
+            if len(wrong) == 0:
+                break
+            lost = np.zeros_like(level.kept)
+            lost[tuple(wrong.T)] = True
+            self.reopened += len(wrong)
+            level.kept |= _grown(_grown(lost))
+            self.fill(level)
+            self.close(level)
+        return level
+
+
+# ── the last level, a slab at a time ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _polygonise(pyramid: _Pyramid, level: _Level) -> Surface:
+    """Marching cubes of every slab, after the surface has been followed through all of them."""
+    slabs = _Slabs(pyramid, level)
+    pieces: dict[int, Any] = {}
+    queue = list(slabs.starts)
+    while queue:
+        for first in queue:
+            slabs.settle(first)
+        touched = {start for first in queue for start in (first - _STEP, first, first + _STEP)} & set(slabs.starts)
+        queue = []
+        for first in sorted(touched):
+            part = slabs.slab(first)
+            if (_mixed(part.values) & ~part.kept).any():  # a neighbour has found what this one had given up
+                queue.append(first)
+            else:
+                pieces[first] = _march(part.values[: pyramid.resolution - 2 * first, *[slice(pyramid.resolution)] * 2])
+    vertices, faces = _weld([(2 * first, *pieces[first]) for first in slabs.starts])
+    if len(faces) == 0:
+        raise UserError("the field has no surface in its domain; fit it longer, or with another seed")
+    vertices = (2 * vertices - (pyramid.resolution - 1)) / (pyramid.resolution - 1)
+    normals = vertex_normals(vertices, faces)
+    return Surface(vertices, faces, normals, pyramid.resolution, pyramid.evaluated, pyramid.reopened)
+
+
+class _Slabs:
+    """The finest level, of which one slab of cells, with the planes it shares with its neighbours, exists at a time."""
+
+    def __init__(self, pyramid: _Pyramid, level: _Level) -> None:
+        self.pyramid, self.level = pyramid, level
+        self.starts = range(0, len(level.kept), _STEP)
+        self._found: dict[int, tuple[NDArray[np.int64], Values]] = {}
+
+    def slab(self, first: int) -> _Level:
+        """The slab that begins at a cell of the level: what is known of it, and interpolated values elsewhere."""
+        cells = self.level.kept[first : first + _STEP]
+        values = _upsample(self.level.values[first : first + len(cells) + 1])
+        known = np.zeros(values.shape, bool)
+        known[::2, ::2, ::2] = self.level.known[first : first + len(cells) + 1]
+        size = values.shape[1] * values.shape[2]
+        # its own values, and of its neighbours' those on the planes it shares with them
+        for start, offset in ((first - _STEP, -_SLAB * size), (first + _STEP, _SLAB * size), (first, 0)):
+            if start in self._found:
+                index, held = self._found[start]
+                here = slice(*np.searchsorted(index, [-offset, -offset + values.size]))
+                values.reshape(-1)[index[here] + offset] = held[here]
+                known.reshape(-1)[index[here] + offset] = True
+        return _Level(1, values, known, _doubled(cells))
+
+    def settle(self, first: int) -> None:
+        """Evaluate the kept cells of a slab, and follow the surface into given-up ones."""
+        part = self.slab(first)
+        _fill_slab(self.pyramid, part, 2 * first)
+        while (lost := _mixed(part.values) & ~part.kept).any():
+            self.pyramid.reopened += int(lost.sum())
+            coarse = _coarsened(_grown(lost))
+            self.level.kept[first : first + len(coarse)] |= coarse
+            part.kept |= _doubled(coarse)
+            _fill_slab(self.pyramid, part, 2 * first)
+        index = np.flatnonzero(part.known)
+        self._found[first] = index, part.values.reshape(-1)[index]
+
+
+def _fill_slab(pyramid: _Pyramid, part: _Level, first: int) -> None:
+    wanted = _corners(part.kept) & ~part.known
+    index = np.flatnonzero(wanted)
+    places = np.stack(np.unravel_index(index, wanted.shape), 1) + np.array([first, 0, 0])
+    part.values.reshape(-1)[index] = pyramid.at(places)
+    part.known |= wanted
+
+
+def _march(values: Values) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Marching cubes (Lewiner) of one slab: vertices in cells from its own corner, faces outwards."""
+    none = np.empty((0, 3)), np.empty((0, 3), np.int64)
+    if min(values.shape) < 2 or not (values.min() < 0 < values.max()):
+        return none
+    from skimage.measure import marching_cubes
+
+    crossing = _mixed(values)
+    if not crossing.any():
+        return none
+    vertices, faces, _, _ = marching_cubes(  # type: ignore[no-untyped-call]
+        values, 0.0, gradient_direction="descent", mask=_corners(crossing)
+    )
+    return vertices.astype(np.float64), faces.astype(np.int64)
+
+
+def _weld(pieces: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """One mesh of all slabs: vertices that two of them have on their shared plane become one."""
+    counts = np.cumsum([0, *(len(vertices) for _, vertices, _ in pieces)])
+    vertices = np.concatenate([v + np.array([first, 0, 0]) for first, v, _ in pieces])
+    faces = np.concatenate([f + begin for (_, _, f), begin in zip(pieces, counts, strict=False)])
+    edge = np.flatnonzero((vertices[:, 0] % _SLAB == 0) & (vertices[:, 0] > 0))
+    number = np.arange(len(vertices))
+    if len(edge):
+        _, kept, inverse = np.unique(vertices[edge], axis=0, return_index=True, return_inverse=True)
+        number[edge] = edge[kept][inverse.reshape(-1)]
+    faces = number[faces]
+    used = np.zeros(len(vertices), bool)
+    used[faces] = True
+    faces = (np.cumsum(used) - 1)[faces]
+    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 0] != faces[:, 2])
+    return vertices[used], faces[whole]
+
+
+def vertex_normals(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Unit normals (n, 3): the faces' own, weighted by area."""
+    across = face_normals(vertices, faces)
+    total = np.zeros_like(vertices)
+    for corner in range(3):
+        for axis in range(3):
+            total[:, axis] += np.bincount(faces[:, corner], weights=across[:, axis], minlength=len(vertices))
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    return total / np.where(length > 0, length, 1)
+
+
+# ── cells and corners ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _over_corners(values: NDArray[Any], join: Any) -> NDArray[Any]:
+    """The eight corners of every cell joined: (M, M, M) → (M-1, M-1, M-1)."""
+    for axis in range(3):
+        values = join(*_neighbours(values, axis))
+    return values
+
+
+def _neighbours(values: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Each entry but the last along an axis, and the one after it; views."""
+    before: list[slice] = [slice(None)] * values.ndim
+    after = before.copy()
+    before[axis], after[axis] = slice(None, -1), slice(1, None)
+    return values[tuple(before)], values[tuple(after)]
+
+
+def _doubled(cells: Mask) -> Mask:
+    """Each cell as its eight children."""
+    doubled: Mask = cells.repeat(2, 0).repeat(2, 1).repeat(2, 2)
+    return doubled
+
+
+def _mixed(values: Values) -> Mask:
+    """Cells whose corners have both signs."""
+    inside = values < 0
+    both: Mask = _over_corners(inside, np.logical_or) & ~_over_corners(inside, np.logical_and)
+    return both
+
+
+def _corners(cells: Mask) -> Mask:
+    """The vertices of the marked cells: (M-1, ...) → (M, ...)."""
+    for axis in range(3):
+        pad = [(0, 0)] * 3
+        pad[axis] = (1, 1)
+        cells = np.logical_or(*_neighbours(np.pad(cells, pad), axis))
+    return cells
+
+
+def _slopes(values: Values) -> Values:
+    """|∇f| of every cell in units of f per side, from the mean differences along its edges."""
+    squared = np.zeros([n - 1 for n in values.shape], np.float32)
+    for axis in range(3):
+        change = np.diff(values, axis=axis)
+        for other in {0, 1, 2} - {axis}:
+            change = np.add(*_neighbours(change, other)) / 2
+        squared += change**2
+    return np.sqrt(squared)
+
+
+def _widest(values: Values) -> Values:
+    """The greatest of each cell and its 26 neighbours."""
+    from scipy.ndimage import maximum_filter
+
+    found: Values = maximum_filter(values, size=3, mode="nearest")
+    return found
+
+
+def _grown(cells: Mask) -> Mask:
+    """Marked cells and all their neighbours."""
+    from scipy.ndimage import binary_dilation
+
+    grown: Mask = binary_dilation(cells, np.ones((3,) * cells.ndim, bool))
+    return grown
+
+
+def _coarsened(cells: Mask) -> Mask:
+    """Cells of twice the side that hold a marked one."""
+    for axis in range(3):
+        moved = np.moveaxis(cells, axis, 0)
+        cells = np.moveaxis(moved[::2] | moved[1::2], 0, axis)
+    return cells
+
+
+def _upsample(values: Values) -> Values:
+    """Half the stride by linear interpolation: (M, ...) → (2M-1, ...)."""
+    for axis in range(3):
+        moved = np.moveaxis(values, axis, 0)
+        finer = np.empty((2 * len(moved) - 1, *moved.shape[1:]), np.float32)
+        finer[::2] = moved
+        finer[1::2] = (moved[:-1] + moved[1:]) / 2
+        values = np.moveaxis(finer, 0, axis)
+    return np.ascontiguousarray(values)
