@@ -27,8 +27,8 @@ ROWS: list[dict[str, set[str]]] = [
     {"training": {"tasks.base", "methods", "config", "core"}},
     {"experiments": LEARNING, "estimator": LEARNING},
     {"report": STUDIES, "viewer": STUDIES},
-    {"runs": PAGES, "rendering": PAGES, "listing": PAGES, "progress": PAGES,
-     "cli": PAGES | {"runs", "rendering", "listing", "progress"}},
+    {"runs": PAGES, "rendering": PAGES, "listing": PAGES, "progress": PAGES, "meshing": PAGES,
+     "cli": PAGES | {"runs", "rendering", "listing", "progress", "meshing"}},
 ]  # fmt: skip
 ALLOWED = {part: named | {"errors", "files"} for row in ROWS for part, named in row.items()}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")

@@ -72,6 +72,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_fit(commands)
     _add_render(commands)
+    _add_mesh(commands)
     _add_eval(commands)
     _add_info(commands)
     _add_methods(commands)
@@ -79,7 +80,7 @@ def parser() -> Parser:
     return top
 
 
-COMMANDS = ("fit", "render", "eval", "info", "methods", "experiment")
+COMMANDS = ("fit", "render", "mesh", "eval", "info", "methods", "experiment")
 
 
 def _check_command(words: list[str]) -> None:
@@ -93,7 +94,7 @@ def _check_command(words: list[str]) -> None:
 
 def _add_fit(commands: Any) -> None:
     p = commands.add_parser("fit", help="fit a signal and write a run folder with model, pictures and report")
-    p.add_argument("signal", metavar="SIGNAL", help="a picture's file, or sample:NAME (sample:astronaut)")
+    p.add_argument("signal", metavar="SIGNAL", help="a picture's or a mesh's file, or sample:NAME (sample:astronaut)")
     p.add_argument("--method", default="al-sine", help="see 'alfilter methods' (default: al-sine)")
     p.add_argument("--preset", default="default", help="settings to start from: default, paper")
     length = p.add_mutually_exclusive_group()
@@ -181,10 +182,19 @@ def _print_result(line: dict[str, Any], as_json: bool) -> None:
         return
     for group, values in (("", line["metrics"]), ("held out ", line["heldout"] or {})):
         for name, value in values.items():
-            print(f"{group + name:<16}{'infinite' if value is None else f'{value:.4f}'}")
+            print(f"{group + name:<16}{'infinite' if value is None else number(value)}")
     for name in ("steps", "seconds", "params", "model"):
         if name in line:
             print(f"{name:<16}{line[name]}")
+
+
+def number(value: float) -> str:
+    """Four decimals, or four digits of what is too small for them.
+
+    >>> number(31.25), number(2.851e-6), number(0.0)
+    ('31.2500', '2.851e-06', '0.0000')
+    """
+    return f"{value:.3e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"
 
 
 # ── render, eval, info, methods ──────────────────────────────────────────────────────────────────────────────────────
@@ -214,6 +224,30 @@ def _render(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _add_mesh(commands: Any) -> None:
+    p = commands.add_parser("mesh", help="write the surface of a shape model in the units of the fitted mesh")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("out", metavar="OUT", help="a .ply, .obj, .stl or .glb file")
+    p.add_argument("--resolution", type=int, default=512, help="grid points along each side (default: 512)")
+    p.add_argument("--alpha", action="store_true", help="colour the vertices by α")
+    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    _add_json(p)
+    p.set_defaults(command=_mesh)
+
+
+def _mesh(arguments: argparse.Namespace) -> int:
+    from alfilter.meshing import mesh_file
+    from alfilter.training import load
+
+    _use_threads(arguments.threads)
+    line = mesh_file(load(arguments.model), arguments.out, arguments.resolution, arguments.alpha)
+    if arguments.json:
+        print(json.dumps(line))
+    else:
+        print(f"{line['mesh']} {line['vertices']:,} vertices, {line['faces']:,} faces, {line['share']:.2%} of the grid")
+    return 0
+
+
 def _add_eval(commands: Any) -> None:
     p = commands.add_parser("eval", help="score a model against a signal")
     p.add_argument("model", metavar="MODEL")
@@ -226,6 +260,7 @@ def _add_eval(commands: Any) -> None:
 
 
 def _eval(arguments: argparse.Namespace) -> int:
+    from alfilter.meshing import score_shape
     from alfilter.rendering import score
     from alfilter.training import load
 
@@ -236,7 +271,10 @@ def _eval(arguments: argparse.Namespace) -> int:
         "model": arguments.model,
         "params": _params(field),
     }
-    scores = score(field, arguments.signal, arguments.lpips)
+    if field.signal.get("kind") == "shape":
+        scores = score_shape(field, arguments.signal)
+    else:
+        scores = score(field, arguments.signal, arguments.lpips)
     _print_result({**line, **scores}, arguments.json)
     return 0
 

@@ -87,7 +87,7 @@ def describe(progress: Progress) -> str:
     left = round(progress.left)
     rate = f"{progress.rate:.1f} steps/s" if progress.rate >= 1 else f"{1 / max(progress.rate, 1e-9):.1f} s/step"
     clock = f"{left // 60}:{left % 60:02d} left"
-    return f"{progress.done:4.0%}  step {progress.step}  {rate}  {clock}  {progress.quality:.2f} dB"
+    return f"{progress.done:4.0%}  step {progress.step}  {rate}  {clock}  {progress.quality:.2f} {progress.unit}"
 
 
 def bar(done: float, width: int = 20) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,14 +17,14 @@ from alfilter import __version__
 from alfilter.config import Training, configure
 from alfilter.errors import UserError
 from alfilter.files import write_bytes, write_text
-from alfilter.methods import Field, build, parameter_count, preset
-from alfilter.tasks import ImageTask
+from alfilter.methods import Field, build, parameter_count, preset, preset_for
+from alfilter.tasks import GridTask, Scores, SdfTask, Task, open_task, sample_grid
 from alfilter.training import NotFinite, Progress, Result, fit, save
 from alfilter.training.checkpoint import first_difference
 
 MODEL, CONFIG, METRICS, HISTORY = "model.safetensors", "config.json", "metrics.json", "history.jsonl"
 CHECKPOINT = "checkpoint.safetensors"
-PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "convergence")
+PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "slice", "convergence")
 _FILES = (MODEL, CONFIG, METRICS, HISTORY, CHECKPOINT, "report.html", *(f"{name}.png" for name in PICTURES))
 
 
@@ -59,12 +59,13 @@ def run(
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Fit a signal into a run folder and return its result line. say: told what is going on, in short lines."""
-    recipe = preset(order.method, order.preset)
-    setting = configure(Training, {**recipe.training, **order.training}, "training")
+    configure(Training, {**preset(order.method, order.preset).training, **order.training}, "training")
     folder = order.folder()
     _check_order(order)
     _check_folder(folder, order)
-    task = ImageTask.from_file(order.signal, order.observe, order.seed)
+    task = open_task(order.signal, order.observe, order.seed)
+    order = replace(order, preset=preset_for(order.method, order.preset, str(task.describe()["kind"])))
+    setting = configure(Training, {**preset(order.method, order.preset).training, **order.training}, "training")
     model = build(
         order.method,
         in_dim=task.in_dim,
@@ -79,6 +80,9 @@ def run(
     if finished is not None:
         say(f"{folder} is finished already; nothing to do")
         return finished
+    if isinstance(task, SdfTask) and task.signal.diagnosis is not None:
+        for finding in task.signal.diagnosis.lines():
+            say(finding)
     say(f"fitting {order.signal} with {order.method} ({parameter_count(model):,} parameters) into {folder}")
     try:
         with History(folder / HISTORY) as history:
@@ -100,14 +104,12 @@ def run(
     return finish(folder, order, model, task, result)
 
 
-def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Result) -> dict[str, Any]:
+def finish(folder: Path, order: Order, model: Field, task: Task, result: Result) -> dict[str, Any]:
     """Write what a fit leaves behind: model, scores, pictures, report; and return the result line."""
     from alfilter.report import write_report
-    from alfilter.tasks import sample_grid
 
     save(model, folder / MODEL)
-    prediction, target = sample_grid(model, task.signal.shape), task.target()
-    scores = task.compare(prediction, target)
+    scores = judge(folder, model, task)
     line = {
         "method": order.method,
         "signal": order.signal,
@@ -118,7 +120,6 @@ def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Re
         "model": str(folder / MODEL),
         "finished": result.finished,
     }
-    write_pictures(folder, model, task, prediction.numpy(), target.numpy())
     write_text(folder / METRICS, json.dumps(line, indent=2) + "\n")
     write_report(folder)
     if result.finished:
@@ -126,7 +127,24 @@ def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Re
     return line
 
 
-def write_pictures(folder: Path, model: Field, task: ImageTask, prediction: Any, target: Any) -> None:
+def judge(folder: Path, model: Field, task: Task) -> Scores:
+    """The scores of a finished fit, and its pictures in the folder."""
+    from alfilter.report import figures
+    from alfilter.report.shape import judge_shape
+
+    if isinstance(task, SdfTask):
+        scores = judge_shape(folder, model, task)
+    elif isinstance(task, GridTask):
+        prediction, target = sample_grid(model, task.signal.shape), task.target()
+        scores = task.compare(prediction, target)
+        write_pictures(folder, model, task, prediction.numpy(), target.numpy())
+    else:
+        scores = task.evaluate(model)
+    write_bytes(folder / "convergence.png", figures.convergence_figure(read_lines(folder / HISTORY)))
+    return scores
+
+
+def write_pictures(folder: Path, model: Field, task: GridTask, prediction: Any, target: Any) -> None:
     """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became."""
     from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
     from alfilter.report import figures
@@ -149,7 +167,6 @@ def write_pictures(folder: Path, model: Field, task: ImageTask, prediction: Any,
         image = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
         write_bytes(folder / "alpha.png", image)
         write_bytes(folder / "scales.png", figures.scale_response_figure(response_maps(encoding, shape).numpy()))
-    write_bytes(folder / "convergence.png", figures.convergence_figure(read_lines(folder / HISTORY)))
 
 
 class History:
@@ -283,7 +300,7 @@ def _comparable(value: Any) -> Any:
     return {k: v for k, v in value.items() if k != "source"} if isinstance(value, dict) else value
 
 
-def _config(order: Order, model: Field, task: ImageTask, setting: Training) -> dict[str, Any]:
+def _config(order: Order, model: Field, task: Task, setting: Training) -> dict[str, Any]:
     config = {
         "method": order.method,
         "preset": order.preset,

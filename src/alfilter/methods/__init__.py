@@ -24,6 +24,7 @@ __all__ = [
     "method",
     "parameter_count",
     "preset",
+    "preset_for",
     "training",
 ]
 
@@ -43,6 +44,16 @@ def preset(name: str, which: str) -> Preset:
     if which not in presets:
         raise UserError(f"{name} has no preset {which!r}; {nearest(which, presets)}")
     return presets[which]
+
+
+def preset_for(name: str, which: str, kind: str) -> str:
+    """The name of a method's preset for one kind of signal: `WHICH-KIND` where there is one, else `WHICH`.
+
+    >>> preset_for("al-sine", "paper", "shape"), preset_for("al-sine", "paper", "image")
+    ('paper-shape', 'paper')
+    """
+    preset(name, which)
+    return f"{which}-{kind}" if f"{which}-{kind}" in method(name).presets else which
 
 
 def training(name: str, which: str = "default", **overrides: Any) -> Training:

@@ -11,6 +11,9 @@ from alfilter.config import option
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods.method import (
+    SHAPE_BACKBONE,
+    SHAPE_DEFAULT,
+    SHAPE_PAPER,
     Backbone,
     Dyadic,
     Method,
@@ -87,9 +90,14 @@ ROWS = {
         _al_sine,
         {
             "paper": Preset(),
+            "paper-shape": Preset({"depth": 8, "grid": 30}, {**SHAPE_PAPER, "lr": 1e-4}),
             "default": Preset(
                 {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, "omega": 60.0},
                 {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 4e-4, "lr_encoding": 3e-4},
+            ),
+            "default-shape": Preset(
+                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, **SHAPE_BACKBONE},
+                {**SHAPE_DEFAULT, "lr_encoding": 3e-3},
             ),
         },
         adaptive="yes",

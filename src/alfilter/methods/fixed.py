@@ -9,6 +9,9 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import Fourier, Identity, RandomFourier
 from alfilter.methods.method import (
+    SHAPE_BACKBONE,
+    SHAPE_DEFAULT,
+    SHAPE_PAPER,
     Backbone,
     Dyadic,
     Method,
@@ -59,7 +62,13 @@ ROWS = {
         2020,
         PeMlp,
         _pe_mlp,
-        {"paper": Preset(), "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01})},
+        {
+            "paper": Preset(),
+            # BACON's rate for its ReLU network: from 1e-3 to 1e-4 in equal factors
+            "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}),
+            "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
+            "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
+        },
     ),
     "fourier-features": Method(
         "Gaussian Fourier features and a ReLU network",
@@ -75,7 +84,9 @@ ROWS = {
         _siren,
         {
             "paper": Preset({}, {"lr": 1e-4}),
+            "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "lr": 1e-4}),
             "default": Preset({"omega": 60.0}, {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 5e-4}),
+            "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
         },
     ),
 }

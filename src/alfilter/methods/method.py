@@ -24,6 +24,13 @@ class Preset:
     training: Mapping[str, Any] = field(default_factory=dict)
 
 
+# Signed distances. The paper: 8 hidden layers, 200k steps of 10k points; the rates are those of its source (BACON),
+# whose AMSGrad and gradient clipping are left out. The default is for minutes on a CPU.
+SHAPE_PAPER: Mapping[str, Any] = {"steps": 200_000, "batch": 10_000, "schedule": "constant"}
+SHAPE_BACKBONE: Mapping[str, Any] = {"width": 128, "depth": 5}
+SHAPE_DEFAULT: Mapping[str, Any] = {"batch": 8192, "steps": 6000, "schedule": "cosine", "decay": 0.01, "lr": 1e-3}
+
+
 @dataclass(frozen=True)
 class Method:
     """One system: its options, how it is built, its presets, and the facts of the paper's Table 1.

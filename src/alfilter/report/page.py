@@ -23,8 +23,12 @@ METRICS = {
     "mae": ("MAE", "", 5, "Mean absolute error, in the units of the values; lower is better."),
     "l1": ("L1", "", 5, "Mean absolute error, in the units of the values; lower is better."),
     "snr": ("SNR", "dB", 2, "Signal power over error power; higher is better."),
-    "chamfer": ("Chamfer", "", 6, "Mean distance between the surfaces, in units of the domain; lower is better."),
-    "chamfer_floor": ("Chamfer floor", "", 6, "The reference against itself: no surface can score lower."),
+    "chamfer": ("Chamfer", "", 6, "Mean squared distance one way plus the other, in a box of side 1; lower is better."),
+    "chamfer_half": ("Chamfer, half", "", 6, "Half of the sum, as the Occupancy Networks count it."),
+    "chamfer_floor": ("Chamfer floor", "", 6, "The reference against itself (a sum): sampling alone scores this."),
+    "hausdorff": ("Worst distance", "", 5, "The greatest distance of one surface to the other, in a box of side 1."),
+    "sdf_near": ("Distance error near", "", 6, "Mean absolute error beside the surface, in a box of side 1."),
+    "sdf_far": ("Distance error far", "", 6, "Mean absolute error around the shape, in a box of side 1."),
     "iou": ("IoU", "", 4, "Shared volume over joint volume; 1 is identical."),
     "normals": ("Normals", "", 4, "Mean agreement of the surface directions; 1 is identical."),
 }
@@ -47,6 +51,11 @@ CHARTS = {
         "Error in space",
         "Map of the absolute error over the picture",
         "The absolute error, averaged over the colour channels. The colours end at the 99.5th percentile.",
+    ),
+    "slice": (
+        "A slice of the distance",
+        "The signed distance in the middle of the domain: learned, true, and their difference",
+        "The line is the surface. Close to it the distance has to be right; far away it counts a hundredth.",
     ),
     "spectrum": (
         "Error in frequency",
@@ -212,7 +221,7 @@ def _learned(method: str, pictures: Mapping[str, bytes]) -> str:
 
 
 def _wrong(pictures: Mapping[str, bytes]) -> str:
-    charts = _chart("error", pictures) + _chart("spectrum", pictures)
+    charts = "".join(_chart(name, pictures) for name in ("error", "spectrum", "slice"))
     return charts or "<p>No picture of the error was saved in this folder.</p>"
 
 

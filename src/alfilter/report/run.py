@@ -11,7 +11,7 @@ from alfilter.errors import UserError
 from alfilter.files import write_text
 from alfilter.report.page import render_page
 
-PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "convergence")
+PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "slice", "convergence")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

@@ -2,5 +2,19 @@
 
 from alfilter.tasks.base import Scores, Task
 from alfilter.tasks.fit import GridTask, ImageTask, axis_coords, sample_axes, sample_grid
+from alfilter.tasks.opening import TASKS, open_task
+from alfilter.tasks.sdf import SdfTask, sample_points
 
-__all__ = ["GridTask", "ImageTask", "Scores", "Task", "axis_coords", "sample_axes", "sample_grid"]
+__all__ = [
+    "TASKS",
+    "GridTask",
+    "ImageTask",
+    "Scores",
+    "SdfTask",
+    "Task",
+    "axis_coords",
+    "open_task",
+    "sample_axes",
+    "sample_grid",
+    "sample_points",
+]

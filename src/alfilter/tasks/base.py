@@ -44,6 +44,7 @@ class Task(ABC):
     out_dim: int
     samples: tuple[int, ...] | None  # samples per axis, where the signal is a grid
     spacing: tuple[float, ...]  # distance between neighbouring samples along each axis
+    unit: str = "dB"  # of `quality`
 
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:

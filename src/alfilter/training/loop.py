@@ -42,6 +42,7 @@ class Progress:
     rate: float
     left: float
     seconds: float
+    unit: str = "dB"
 
 
 @dataclass
@@ -178,7 +179,7 @@ def _progress(setting: Training, position: Position, data: float, task: Task) ->
     else:
         left = (setting.steps - position.step) / max(rate, 1e-9)
     share = _share(setting, position)
-    return Progress(position.step, share, data, task.quality(data), rate, left, position.seconds)
+    return Progress(position.step, share, data, task.quality(data), rate, left, position.seconds, task.unit)
 
 
 def _log_line(

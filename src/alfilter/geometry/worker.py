@@ -1,0 +1,95 @@
+"""A neighbour process that measures distances while the caller trains: libigl holds the interpreter's lock.
+
+Spoken over pipes: one line of JSON with the counts, then raw numbers. It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.geometry.distance import Array, signed_distance
+
+Index = NDArray[np.int64]
+
+
+class DistanceWorker:
+    """`signed_distance` of one mesh in another process. Answers are the same numbers as in this one."""
+
+    def __init__(self, vertices: Array, faces: Index) -> None:
+        home = str(Path(__file__).resolve().parents[2])
+        paths = [home, os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p), "IGL_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "alfilter.geometry.worker"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+        )  # fmt: skip
+        weakref.finalize(self, _end, self._process)
+        _send(self._input, vertices)
+        _send(self._input, faces)
+
+    def distance(self, points: Array) -> Array:
+        """points: (n, 3) → (n,). OSError when the process is gone."""
+        _send(self._input, points)
+        answer = _receive(self._output)
+        if answer is None:
+            raise OSError("the process that measures distances ended")
+        return answer
+
+    @property
+    def _input(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _output(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Answer every array of points with its distances until the input ends."""
+    vertices, faces = _receive(source), _receive(source)
+    while vertices is not None and faces is not None and (points := _receive(source)) is not None:
+        _send(sink, signed_distance(points, vertices, faces))
+
+
+def _send(stream: IO[bytes], array: NDArray[np.float64] | Index) -> None:
+    plain = np.ascontiguousarray(array)
+    stream.write(json.dumps([plain.dtype.str, list(plain.shape)]).encode() + b"\n")
+    stream.write(plain.tobytes())
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> NDArray[Any] | None:
+    line = stream.readline()
+    if not line:
+        return None
+    dtype, shape = json.loads(line)
+    size = np.dtype(dtype).itemsize * int(np.prod(shape))
+    data = stream.read(size)
+    return np.frombuffer(data, dtype=dtype).reshape(shape) if len(data) == size else None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):  # what was not sent yet finds nobody
+                stream.close()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who trains
+    serve(sys.stdin.buffer, sys.stdout.buffer)

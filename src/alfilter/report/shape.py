@@ -1,0 +1,82 @@
+"""A fitted shape judged and shown: its scores, a view of its surface and of the reference, a slice of the distance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.errors import UserError
+from alfilter.files import write_bytes
+from alfilter.geometry.repair import Triangles
+from alfilter.methods import Field
+from alfilter.metrics.shape import surface_samples
+from alfilter.report.figures import _figure, _png
+from alfilter.signals import write_image
+from alfilter.tasks import Scores, SdfTask, sample_points
+
+RESOLUTION = 256  # of the surface that is scored and shown
+_SPLATS = 1_500_000  # points of a surface that are drawn
+_SIDE = 192  # of the slice
+
+
+def judge_shape(folder: Path, model: Field, task: SdfTask) -> Scores:
+    """Scores of the field, its surface at 256³ included, and its pictures."""
+    try:
+        surface = task.extract(model, RESOLUTION)
+    except UserError:  # nothing to show yet: the scores say so
+        surface = None
+    scores = task.compare(model, surface)
+    reference = task.signal.triangles
+    if reference is not None:
+        write_image(folder / "reference.png", view(reference))
+    if surface is not None:
+        write_image(folder / "reconstruction.png", view(Triangles(surface.vertices, surface.faces)))
+    write_bytes(folder / "slice.png", slice_figure(model, task))
+    return scores
+
+
+def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:
+    """A shaded picture (size, size, 3) of a surface in the domain, seen along the third axis, turned and tilted.
+
+    Many points of the surface, the nearest of each pixel: no graphics library, any number of faces, about a second.
+    """
+    points, normals = surface_samples(mesh, _SPLATS, np.random.default_rng(0))
+    c, s = np.cos(turn), np.sin(turn)
+    d, t = np.cos(tilt), np.sin(tilt)
+    rotation = np.array([[1, 0, 0], [0, d, -t], [0, t, d]]) @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    points, normals = points @ rotation.T, normals @ rotation.T
+    front = normals[:, 2] > 0
+    points, normals = points[front], normals[front]
+    order = np.argsort(points[:, 2], kind="stable")  # the nearest is painted last
+    pixel = np.clip(((points[order, :2] / 1.35 + 1) / 2 * size).astype(np.int64), 0, size - 1)
+    light = np.array([-0.4, 0.55, 0.73])
+    shade = 0.18 + 0.82 * np.clip(normals[order] @ light, 0, 1)
+    picture = np.ones((size, size, 3))
+    tint = np.array([0.72, 0.78, 0.86])
+    picture[size - 1 - pixel[:, 1], pixel[:, 0]] = shade[:, None] * tint
+    return picture
+
+
+def slice_figure(model: Any, task: SdfTask) -> bytes:
+    """The plane through the middle of the domain: the learned distance, the true one, and their difference."""
+    axis = np.linspace(-1, 1, _SIDE)
+    x, y = np.meshgrid(axis, axis, indexing="xy")
+    points = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3).astype(np.float32)
+    learned = sample_points(model, points).reshape(_SIDE, _SIDE) / 2
+    true = task.signal.distance(points.astype(np.float64)).reshape(_SIDE, _SIDE) / 2
+    figure = _figure(9.6, 3.2)
+    panels = (("learned", learned, 0.3), ("true", true, 0.3), ("learned - true", learned - true, 0.02))
+    for column, (name, values, reach) in enumerate(panels):
+        axes = figure.add_subplot(1, 3, column + 1)
+        image = axes.imshow(values, cmap="RdBu", vmin=-reach, vmax=reach, origin="lower", extent=(-0.5, 0.5, -0.5, 0.5))
+        contour = learned if column == 0 else true
+        if contour.min() < 0 < contour.max():
+            axes.contour(contour, [0.0], colors="black", linewidths=0.7, extent=(-0.5, 0.5, -0.5, 0.5))
+        axes.set_title(name)
+        axes.set_xticks([-0.5, 0, 0.5])
+        axes.set_yticks([-0.5, 0, 0.5])
+        figure.colorbar(image, ax=axes, fraction=0.046, pad=0.04)
+    return _png(figure)

@@ -1,0 +1,205 @@
+"""Learning a shape: signed distances near its surface and around it, measured ahead of and beside the training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from alfilter.core.parallel import side_by_side
+from alfilter.errors import UserError
+from alfilter.geometry.repair import Triangles
+from alfilter.geometry.surface import Surface, extract
+from alfilter.geometry.worker import DistanceWorker
+from alfilter.metrics.shape import compare
+from alfilter.signals import ShapeSignal, Signal
+from alfilter.tasks.base import Chunk, Evaluate, Scores, Task, step_generator
+
+COARSE, FINE = 0.2, 0.002  # scales of the Laplace noise in the domain: the source's 0.1 and 0.001, times two
+WEIGHT = 0.01  # of a coarse sample
+BATCH = 10_000
+_EVALUATED = 1 << 14  # points per pass when nothing is differentiated
+_ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
+_JUDGED = 40_000  # samples of the distance's error
+
+
+class SdfTask(Task):
+    """∑_fine (f - s)² + 0.01 ∑_coarse (f - s)², s the signed distance of points scattered around the surface.
+
+    The protocol of BACON (its `MeshSDF` and `overfit_sdf_loss_total`), which the paper adopts: a point of the surface
+    plus Laplace noise of scale 0.1 for even and 0.001 for odd samples, wrapped into the box [-0.5, 0.5]³; lengths in
+    the loss are in that box's units, those of the field in the domain [-1, 1]³, twice as large.
+
+    Differs from the source in: points of a mesh are uniform by area, not its vertices, and their distances exact; the
+    loss is a mean, not a sum (the same to Adam); samples are measured in blocks, `reuse` uses of each on average, and a
+    step draws from the last `window` blocks. Block k depends on the seed and k alone, and step t uses the blocks up to
+    k = ⌊t batch / (reuse block)⌋, so a resumed run sees the very same samples. The next block is measured by a process
+    of its own while this one trains.
+
+    signal: the shape, in the domain. observe: a shape is always seen as a whole.
+    """
+
+    in_dim, out_dim = 3, 1
+    samples = None
+    spacing = (FINE,) * 3
+
+    def __init__(
+        self,
+        signal: Signal,
+        observe: str = "all",
+        seed: int = 0,
+        *,
+        block: int = 1 << 17,
+        reuse: int = 16,
+        window: int = 4,
+    ) -> None:
+        if not isinstance(signal, ShapeSignal):
+            raise UserError(f"a shape was expected, got {signal.kind}; give a mesh or points with normals")
+        if observe != "all":
+            raise UserError(f"a shape is seen as a whole, --observe {observe} is for pictures; leave it out")
+        self.signal, self.seed = signal, seed
+        self.block, self.reuse, self.window = block, reuse, window
+        self._blocks: dict[tuple[int, int], Chunk] = {}
+        self._coming: dict[tuple[int, int], Future[Chunk]] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="alfilter-samples")
+        self._worker: DistanceWorker | None = None
+
+    @classmethod
+    def from_mesh(cls, vertices: NDArray[Any], faces: NDArray[Any], **options: Any) -> SdfTask:
+        """The task of a mesh in the user's units."""
+        return cls(ShapeSignal.from_mesh(vertices, faces), **options)
+
+    def batch_size(self, batch: int | None) -> int:
+        return max(2, BATCH if batch is None else batch // 2 * 2)
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Chunk]:
+        size = self.batch_size(batch)
+        lasts = max(1, self.reuse * self.block // size)  # steps per block
+        newest = step // lasts
+        pool = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
+        if step % lasts >= lasts // 4:
+            self._ask(seed, newest + 1)
+        self._forget(seed, newest)
+        index = torch.randint(len(pool) * self.block // 2, (size,), generator=step_generator(seed, step))
+        index = 2 * index + torch.arange(size) % 2  # even ones are coarse, odd ones fine
+        of_block, row = index // self.block, index % self.block
+        x, y = torch.empty(size, 3), torch.empty(size, 2)
+        for number, (points, targets) in enumerate(pool):
+            mine = (of_block == number).nonzero().squeeze(1)
+            x[mine], y[mine] = points[row[mine]], targets[row[mine]]
+        return [(x[k : k + micro], y[k : k + micro]) for k in range(0, size, micro)]
+
+    def load(self, piece: Chunk) -> Chunk:
+        return piece
+
+    def output_range(self) -> tuple[Tensor, Tensor]:
+        return torch.full((1,), -0.5), torch.full((1,), 0.5)  # the network's own unit is the source's
+
+    def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
+        """target: (n, 2), the distance and the sample's weight."""
+        return (((prediction - target[:, :1]) / 2).square() * target[:, 1:]).sum()
+
+    def quality(self, loss: float) -> float:
+        """-10 log10 of the weighted squared error near the surface: 60 dB is a thousandth of the box."""
+        return -10 * math.log10(max(2 * loss, 1e-20))
+
+    def evaluate(self, field: Evaluate) -> Scores:
+        try:
+            surface = self.extract(field, 256) if self.signal.faces is not None else None
+        except UserError:  # no surface at all yet
+            surface = None
+        return self.compare(field, surface)
+
+    def compare(self, field: Evaluate, surface: Surface | None, points: int = 300_000, grid: int = 256) -> Scores:
+        """Errors of the distance and, when its surface and the shape's faces are there, of the surface.
+
+        All lengths are in units of the source's box, whose side is 1.
+        """
+        x, y = self._measure(1 << 32, 0, _JUDGED)
+        error = np.abs(sample_points(field, x.numpy()) - y[:, 0].numpy()) / 2
+        metrics = {"sdf_near": float(error[1::2].mean()), "sdf_far": float(error[::2].mean())}
+        reference = self.signal.triangles
+        if reference is None:
+            return Scores(metrics, None)
+        if surface is None:
+            return Scores({**metrics, "iou": 0.0}, None)
+        ours, theirs = (Triangles(mesh.vertices / 2, mesh.faces) for mesh in (surface, reference))
+        closed = self.signal.diagnosis is None or self.signal.diagnosis.watertight
+        return Scores({**compare(ours, theirs, points=points, grid=grid, closed=closed), **metrics}, None)
+
+    def extract(self, field: Evaluate, resolution: int) -> Surface:
+        """The field's surface in the domain."""
+        return extract(lambda points: sample_points(field, points), resolution)
+
+    def describe(self) -> dict[str, Any]:
+        return {**self.signal.describe(), "block": self.block, "reuse": self.reuse, "window": self.window}
+
+    # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _ready(self, seed: int, number: int) -> Chunk:
+        key = seed, number
+        if key not in self._blocks:
+            coming = self._coming.pop(key, None)
+            self._blocks[key] = self._measure(seed, number, self.block) if coming is None else coming.result()
+        return self._blocks[key]
+
+    def _ask(self, seed: int, number: int) -> None:
+        """Have a block measured beside the training."""
+        if (seed, number) not in self._coming and (seed, number) not in self._blocks:
+            self._coming[seed, number] = self._thread.submit(self._measure, seed, number, self.block, beside=True)
+
+    def _forget(self, seed: int, newest: int) -> None:
+        for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
+            del self._blocks[key]
+
+    def _measure(self, seed: int, number: int, count: int, beside: bool = False) -> Chunk:
+        """Block `number`: points (n, 3) and [distance, weight] (n, 2)."""
+        points = scatter(self.signal, count, np.random.default_rng([seed, number]))
+        distance = self._beside(points) if beside else self.signal.distance(points)
+        weight = np.where(np.arange(count) % 2 == 0, WEIGHT, 1.0)
+        targets = np.stack([distance, weight], axis=1).astype(np.float32)
+        return torch.from_numpy(points.astype(np.float32)), torch.from_numpy(targets)
+
+    def _beside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Distances from the neighbour process, or from this one when it could not be kept."""
+        if self.signal.faces is None:  # the search in a cloud does not hold the interpreter's lock
+            return self.signal.distance(points)
+        try:
+            if self._worker is None:
+                self._worker = DistanceWorker(self.signal.vertices, self.signal.faces)
+            return self._worker.distance(points)
+        except OSError:
+            self._worker = None
+            return self.signal.distance(points)
+
+
+def scatter(signal: ShapeSignal, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Points (count, 3) around the surface: even ones coarse, odd ones fine, wrapped into the domain.
+
+    They are numbers that float32 holds, so that their distances are those of the very points the field sees.
+    """
+    points = signal.on_surface(count, rng)
+    scale = np.where(np.arange(count) % 2 == 0, COARSE, FINE)[:, None]
+    noisy = points + rng.laplace(size=(count, 3)) * scale
+    return ((noisy + 1) % 2 - 1).astype(np.float32).astype(np.float64)
+
+
+def sample_points(field: Evaluate, points: NDArray[Any]) -> NDArray[np.float32]:
+    """A field's first value at points (n, 3): (n,), in passes of a bounded size that do not depend on each other."""
+    x = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
+
+    def evaluate(first: int) -> Tensor:
+        part = x[first : first + _EVALUATED]
+        filled = torch.cat([part, part[-1:].expand(-len(part) % _ROWS, 3)])
+        with torch.inference_mode():
+            return field(filled)[: len(part), 0]
+
+    if len(x) == 0:
+        return np.empty(0, np.float32)
+    return torch.cat(side_by_side(evaluate, range(0, len(x), _EVALUATED))).numpy()

@@ -1,0 +1,136 @@
+"""The source's samples, weights and loss; blocks that depend on the seed and their number alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.shapes import ball, cube
+
+from alfilter.errors import UserError
+from alfilter.geometry.distance import signed_distance
+from alfilter.geometry.worker import DistanceWorker
+from alfilter.methods import build
+from alfilter.signals import GridSignal, ShapeSignal
+from alfilter.tasks import SdfTask, sample_points
+from alfilter.tasks.sdf import scatter
+from alfilter.training import fit
+
+
+def small(**options: int) -> SdfTask:
+    return SdfTask(ShapeSignal.from_mesh(*ball(levels=3)), **{"block": 512, "reuse": 4, "window": 2, **options})
+
+
+def exact(points: torch.Tensor) -> torch.Tensor:
+    """The distance of the ball in the domain, whose radius is 0.9."""
+    return torch.linalg.vector_norm(points, dim=1, keepdim=True) - 0.9
+
+
+def test_samples_are_coarse_and_fine_in_turn_and_stay_in_the_domain() -> None:
+    signal = ShapeSignal.from_mesh(*cube())
+    points = scatter(signal, 40_000, np.random.default_rng(0))
+    assert np.abs(points).max() <= 1
+    distance = np.abs(signal.distance(points))
+    assert np.median(distance[1::2]) < 0.005 < 0.05 < np.median(distance[::2])
+    noise = np.random.default_rng(0).laplace(size=1000)  # the scale of a Laplace is its mean absolute value
+    assert np.abs(noise).mean() == pytest.approx(1, abs=0.1)
+
+
+def test_targets_are_distances_and_weights() -> None:
+    task = small()
+    (x, y), *_ = task.pieces(0, 0, 256, 256)
+    assert y[:, 0].numpy() == pytest.approx(task.signal.distance(x.double().numpy()), abs=1e-6)
+    assert (y[::2, 1] == torch.tensor(0.01)).all()
+    assert (y[1::2, 1] == 1).all()
+
+
+def test_the_loss_is_the_source_s_in_the_source_s_units() -> None:
+    target = torch.tensor([[0.2, 0.01], [0.2, 1.0]])
+    assert small().loss(torch.zeros(2, 1), target).item() == pytest.approx(0.01 * 0.1**2 + 0.1**2)
+    assert small().quality(0.5e-6) == pytest.approx(60)
+
+
+def test_a_step_is_a_function_of_seed_and_step_alone() -> None:
+    straight, jumping = small(), small()
+    walked = [straight.pieces(step, 3, 128, 64) for step in range(60)]
+    for step in (59, 5, 33):
+        for (x, y), (u, v) in zip(jumping.pieces(step, 3, 128, 64), walked[step], strict=True):
+            assert torch.equal(x, u)
+            assert torch.equal(y, v)
+    assert not torch.equal(small().pieces(0, 4, 128, 64)[0][0], walked[0][0][0])
+    assert len(straight._blocks) <= 3
+
+
+def test_new_blocks_come_in() -> None:
+    task = small()
+    first = task.pieces(0, 0, 512, 512)[0][0]
+    later = task.pieces(20, 0, 512, 512)[0][0]  # blocks 4 and 5 of 512 points, 4 steps each
+    rows = {tuple(row) for row in first.tolist()}
+    assert not rows & {tuple(row) for row in later.tolist()}
+
+
+def test_batches_are_even() -> None:
+    assert [small().batch_size(batch) for batch in (None, 7, 8192, 1)] == [10_000, 6, 8192, 2]
+
+
+def test_the_worker_gives_the_same_numbers() -> None:
+    vertices, faces = ball(levels=2)
+    points = np.random.default_rng(0).normal(size=(300, 3))
+    worker = DistanceWorker(vertices, faces)
+    for _ in range(2):
+        assert np.array_equal(worker.distance(points), signed_distance(points, vertices, faces))
+    worker._process.kill()
+    worker._process.wait()
+    with pytest.raises(OSError, match=r"ended|Broken pipe"):
+        worker.distance(points)
+
+
+def test_a_lost_worker_does_not_stop_the_run() -> None:
+    task = small()
+    points = np.random.default_rng(0).normal(size=(50, 3))
+    expected = task._beside(points)
+    assert task._worker is not None
+    task._worker._process.kill()
+    task._worker._process.wait()
+    assert np.array_equal(task._beside(points), expected)
+
+
+def test_scores_of_the_exact_distance() -> None:
+    scores = small().compare(exact, small().extract(exact, 96), points=20_000, grid=64)
+    assert scores.metrics["iou"] > 0.98
+    assert scores.metrics["sdf_near"] < 2e-3  # a ball of 1,280 faces is no ball
+    assert scores.metrics["chamfer"] < 1.5 * scores.metrics["chamfer_floor"]
+    empty = small().compare(lambda x: torch.ones(len(x), 1), None)
+    assert empty.metrics["iou"] == 0
+
+
+def test_a_cloud_is_fitted_and_judged_by_its_distance() -> None:
+    points, _ = ball(levels=3)
+    task = SdfTask(ShapeSignal.from_cloud(points, points), block=512)
+    field = build("siren", in_dim=3, out_dim=1, width=8, depth=1)
+    fit(field, task, steps=2, batch=64)
+    assert set(task.evaluate(field).metrics) == {"sdf_near", "sdf_far"}
+
+
+def test_training_learns_a_ball() -> None:
+    task = small(block=4096)
+    field = build("siren", in_dim=3, out_dim=1, width=32, depth=2)
+    result = fit(field, task, steps=150, batch=1024, lr=1e-3, schedule="cosine", decay=0.05)
+    assert result.history[-1]["psnr"] > result.history[0]["psnr"] + 10
+    surface = task.extract(field, 48)
+    assert np.linalg.norm(surface.vertices, axis=1).mean() == pytest.approx(0.9, abs=0.05)
+
+
+def test_points_are_evaluated_independently_of_each_other() -> None:
+    field = build("al-sine", in_dim=3, out_dim=1, width=16, depth=2, levels=3, grid=4)
+    points = np.random.default_rng(0).uniform(-1, 1, (20_000, 3)).astype(np.float32)
+    together = sample_points(field, points)
+    assert np.array_equal(together[123:456], sample_points(field, points[123:456]))
+    assert sample_points(field, points[:0]).shape == (0,)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(UserError, match="a shape was expected, got image"):
+        SdfTask(GridSignal(np.zeros((2, 2, 1), np.uint8)))
+    with pytest.raises(UserError, match="--observe every:2 is for pictures"):
+        SdfTask(ShapeSignal.from_mesh(*cube()), "every:2")
