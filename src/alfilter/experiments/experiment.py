@@ -51,6 +51,7 @@ class Experiment:
     question: str
     runs: Callable[[], list[Run]]
     summarise: Callable[[Lines], str]
+    execute: Callable[[Run, str, int], dict[str, Any]] | None = None  # how a run is carried out; none: `execute`
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
@@ -110,24 +111,33 @@ def run_experiment(
     missing = [run for run in runs if run.name not in done]
     say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")
     with path.open("a", encoding="utf-8") as stream:
-        for count, line in enumerate(_compute(missing, data, workers), start=1):
+        for count, line in enumerate(_compute(missing, data, workers, study.execute or execute), start=1):
             stream.write(json.dumps(line) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
             done[line["name"]] = line
-            seen, held = line["metrics"]["psnr"], (line["heldout"] or {}).get("psnr", math.nan)
-            say(f"{count}/{len(missing)}  {line['group']}  {line['image']}  {seen:.2f} dB seen, {held:.2f} dB held out")
+            say(f"{count}/{len(missing)}  {line['group']}  {line['image']}  {_told(line)}")
     return [done[run.name] for run in runs]
 
 
-def _compute(runs: Sequence[Run], data: str, workers: int) -> Iterable[dict[str, Any]]:
+def _told(line: dict[str, Any]) -> str:
+    """The scores of a line in a few words."""
+    if "psnr" in line["metrics"]:
+        seen, held = line["metrics"]["psnr"], (line["heldout"] or {}).get("psnr", math.nan)
+        return f"{seen:.2f} dB seen, {held:.2f} dB held out"
+    return ", ".join(f"{name} {value:.4g}" for name, value in line["metrics"].items())
+
+
+def _compute(
+    runs: Sequence[Run], data: str, workers: int, carry_out: Callable[[Run, str, int], dict[str, Any]]
+) -> Iterable[dict[str, Any]]:
     if workers <= 1:
         for run in runs:
-            yield execute(run, data, threads=os.cpu_count() or 1)
+            yield carry_out(run, data, os.cpu_count() or 1)
         return
     # a fresh interpreter each: threads and compiled kernels do not survive a fork
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        pending = {pool.submit(execute, run, data) for run in runs}
+        pending = {pool.submit(carry_out, run, data, 1) for run in runs}
         try:
             while pending:
                 ready, pending = wait(pending, return_when=FIRST_COMPLETED)

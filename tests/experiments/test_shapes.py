@@ -1,0 +1,37 @@
+"""The study of shapes: interleaved runs, and a table with the printed values beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.shapes import ball, trimesh
+
+from alfilter.experiments import shapes
+from alfilter.experiments.experiment import Run
+
+
+def test_methods_take_turns_with_equal_time() -> None:
+    runs = shapes.runs()
+    methods = [run.method for run in runs if run.image == "meshes/lucy.ply"]
+    assert methods == [name for name in shapes.METHODS if name in methods]
+    assert [run.image for run in runs[: len(methods)]] == ["meshes/armadillo.obj"] * len(methods)
+    assert {run.training["budget"] for run in runs} == {300.0}
+
+
+def test_the_table_shows_the_paper_s_numbers_beside() -> None:
+    scores = {"chamfer": 4.85e-6, "chamfer_floor": 2.85e-6, "iou": 0.9812}
+    line = {"method": "siren", "image": "meshes/armadillo.obj", "metrics": scores}
+    text = shapes.summarise([line])
+    assert "| siren | 2.00 (1.26) | – (1.4) | – (1.73) | – (2.82) | 2.00 (1.8) |" in text
+    assert "0.9812 (0.987)" in text
+    assert "Armadillo 2.85" in text
+
+
+def test_a_run_gives_a_line(tmp_path: Path) -> None:
+    trimesh.Trimesh(*ball(levels=2)).export(tmp_path / "ball.ply")
+    settings = {"width": 8, "depth": 1}
+    run = Run("siren", "ball.ply", method="siren", preset="default", settings=settings,
+              training={"steps": 3, "batch": 64})  # fmt: skip
+    line = shapes.execute(run, str(tmp_path))
+    assert line["steps"] == 3
+    assert "iou" in line["metrics"]
