@@ -34,7 +34,7 @@ docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
 pictures: $(STAMP)
-	$(BIN)/python docs/pictures.py runs/demo
+	$(BIN)/python docs/pictures.py overview runs/demo
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache
