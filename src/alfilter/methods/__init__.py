@@ -10,7 +10,7 @@ import torch
 
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
-from alfilter.methods import adaptive, fixed
+from alfilter.methods import activated, adaptive, fixed, multiplicative
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Method, Preset, Samples
 
@@ -27,7 +27,12 @@ __all__ = [
     "training",
 ]
 
-METHODS: dict[str, Method] = {**adaptive.ROWS, **fixed.ROWS}
+METHODS: dict[str, Method] = {
+    **adaptive.ROWS,
+    **fixed.ROWS,
+    **activated.ROWS,
+    **multiplicative.ROWS,
+}
 
 
 def method(name: str) -> Method:
