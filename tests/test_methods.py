@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.contracts import check_method
+from tests.methods import grids
 
 import alfilter
 from alfilter.config import Training
@@ -24,6 +25,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "pe-mlp": {"width": 8, "depth": 2, "levels": 3},
     "fourier-features": {"width": 8, "depth": 2, "features": 6, "sigma": 2.0},
     "siren": {"width": 8, "depth": 2, "omega": 10.0},
+    **grids.SMALL,
 }
 PRESETS = [(name, which) for name, row in METHODS.items() for which in row.presets]
 
@@ -76,6 +78,7 @@ def test_every_option_is_documented_and_has_the_sources_value(name: str) -> None
         ("pe-mlp", mlp_count(12, 3, 8, 2)),
         ("fourier-features", mlp_count(12, 3, 8, 2)),
         ("siren", mlp_count(2, 3, 8, 2)),
+        *grids.COUNTS.items(),
     ],
 )
 def test_parameter_count_is_a_formula(name: str, expected: int) -> None:

@@ -3,5 +3,16 @@
 from alfilter.encodings.adaptive import AlphaGrid, FilteredFourier
 from alfilter.encodings.base import Encoding
 from alfilter.encodings.fourier import Fourier, Identity, RandomFourier
+from alfilter.encodings.hashgrid import HashGrid
+from alfilter.encodings.table import SampleTable
 
-__all__ = ["AlphaGrid", "Encoding", "FilteredFourier", "Fourier", "Identity", "RandomFourier"]
+__all__ = [
+    "AlphaGrid",
+    "Encoding",
+    "FilteredFourier",
+    "Fourier",
+    "HashGrid",
+    "Identity",
+    "RandomFourier",
+    "SampleTable",
+]

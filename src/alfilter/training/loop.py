@@ -141,7 +141,7 @@ def make_optimiser(field: Field, setting: Training) -> Adam:
     """Adam with two groups, the network's and the encoding's own parameters, each with its rate."""
     network = Group(list(field.network.parameters()), setting.lr, setting.weight_decay)
     encoding = Group(list(field.encoding.parameters()), setting.lr_encoding)
-    return Adam([network, encoding], beta2=setting.beta2)
+    return Adam([network, encoding], beta2=setting.beta2, epsilon=setting.epsilon)
 
 
 def _setting(field: Field, training: Training | None, overrides: dict[str, Any]) -> Training:
