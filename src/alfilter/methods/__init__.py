@@ -10,7 +10,7 @@ import torch
 
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
-from alfilter.methods import adaptive, fixed, grids
+from alfilter.methods import adaptive, fixed, grids, tiles
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Method, Preset, Samples
 
@@ -27,7 +27,7 @@ __all__ = [
     "training",
 ]
 
-METHODS: dict[str, Method] = {**adaptive.ROWS, **fixed.ROWS, **grids.ROWS}
+METHODS: dict[str, Method] = {**adaptive.ROWS, **fixed.ROWS, **grids.ROWS, **tiles.ROWS}
 
 
 def method(name: str) -> Method:

@@ -35,6 +35,7 @@ class Grids:
     finest: int | None = option(
         None, "N_max, cells per axis of the finest grid; none: by the signal", low=1, high=1 << 19
     )
+    density: float = option(0.5, "cells of the finest grid per sample, where `finest` is none", low=1e-3, high=8)
     table: int | None = option(
         None, "log2 of T, the most rows a level may have; none: 24 up to two coordinates, else 19", low=4, high=24
     )
@@ -50,6 +51,7 @@ class HashGridOptions(Grids):
 class FilterBankOptions(Grids):
     levels: int = option(7, "L, grids from coarse to fine, a sine layer each", low=1, high=32)
     base: int = option(96, "N_min, cells per axis of the coarsest grid", low=1, high=4096)
+    density: float = option(1.0, "cells of the finest grid per sample at most", low=1e-3, high=8)
     table: int | None = option(19, "log2 of T, the most rows a level may have", low=4, high=24)
     width: int = option(128, "neurons per sine layer", low=1, high=8192)
     backbone: int = option(64, "neurons of the two ReLU layers at the end", low=1, high=8192)
@@ -92,7 +94,11 @@ def _hash_grid(
     options: HashGridOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
     """The finest grid has a cell for every two samples, as the source sets it for images."""
-    usual = max(1, max(samples) // 2) if samples else (256 if in_dim <= 2 else 2048 if in_dim == 3 else 64)
+    usual = (
+        max(1, int(max(samples) * options.density))
+        if samples
+        else (256 if in_dim <= 2 else 2048 if in_dim == 3 else 64)
+    )
     encoding = _hash_encoding(options, in_dim, options.finest or usual, generator)
     network = Backbone(width=options.width, depth=options.depth)
     return encoding, relu_network(network, encoding, out_dim, generator)
@@ -101,9 +107,9 @@ def _hash_grid(
 def _filter_bank(
     options: FilterBankOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
-    """Grids grow by 1.5 from level to level, but none is finer than the samples."""
+    """Grids grow by 1.5 from level to level; `density` keeps the finest from being finer than the samples."""
     usual = round(options.base * 1.5 ** (options.levels - 1))
-    finest = options.finest or min(usual, max(samples) if samples else usual)
+    finest = options.finest or min(usual, max(1, int(max(samples) * options.density)) if samples else usual)
     encoding = _hash_encoding(options, in_dim, finest, generator, coordinates=True)
     network = FilterBank(
         in_dim,
@@ -157,7 +163,7 @@ ROWS = {
         {
             "source": Preset({}, _NGP),
             "paper": Preset({}, _NGP),
-            "default": Preset({"table": 16}, {**_CPU, **_RARE_ROWS, "lr": 1e-2, "lr_encoding": 1e-2}),
+            "default": Preset({"table": 16, "density": 1.0}, {**_CPU, **_RARE_ROWS, "lr": 1e-2, "lr_encoding": 1e-2}),
         },
         adaptive="yes",
         positional="yes",

@@ -29,6 +29,7 @@ class Method:
     """One system: its options, how it is built, its presets, and the facts of the paper's Table 1.
 
     adaptive, explicit, positional: spatially adaptive; explicit local frequency control; position-dependent parameters.
+    size_by: the whole-number option that sizes the method to a parameter budget.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Method:
     adaptive: str = "no"
     explicit: str = "no"
     positional: str = "no"
+    size_by: str = "width"
 
 
 @dataclass(frozen=True)

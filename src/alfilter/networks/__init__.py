@@ -3,6 +3,7 @@
 from alfilter.networks.activations import ACTIVATIONS, Activation
 from alfilter.networks.base import Network
 from alfilter.networks.filterbank import FilterBank
+from alfilter.networks.levels import LevelDecoder
 from alfilter.networks.mlp import MLP
 
-__all__ = ["ACTIVATIONS", "MLP", "Activation", "FilterBank", "Network"]
+__all__ = ["ACTIVATIONS", "MLP", "Activation", "FilterBank", "LevelDecoder", "Network"]

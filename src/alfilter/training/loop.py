@@ -19,6 +19,7 @@ from alfilter.methods import Field
 from alfilter.methods import training as preset_training
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
+from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import Team, accumulate_gradient, on_device
 from alfilter.training.schedule import rate_factor
@@ -87,6 +88,7 @@ def fit(
         position = read_checkpoint(path, field, optimiser, identity)
     else:
         field.set_range(*task.output_range())
+        adapt(field, task, setting, 0, seed, 0.0)
     field.signal = task.describe()
     field.train()
     keep_freed_memory()
@@ -117,6 +119,7 @@ def fit(
         optimiser.step(factor)
         field.encoding.constrain()
         position.step += 1
+        adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
         position.seconds = time.monotonic() - began
         if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
             line = _log_line(position, terms, task, setting, factor)
