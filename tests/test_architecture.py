@@ -24,7 +24,7 @@ ROWS: list[dict[str, set[str]]] = [
     {"encodings": {"core"}, "networks": {"core"}, "metrics": {"geometry"}, "signals": {"geometry"}},
     {"methods": {"encodings", "networks", "config"}},
     {"tasks": {"signals", "metrics", "geometry", "core"}, "analysis": {"core", "encodings", "tasks"}},
-    {"training": {"tasks.base", "methods", "config", "core"}},
+    {"training": {"tasks.base", "encodings.base", "methods", "config", "core"}},
     {"experiments": LEARNING, "estimator": LEARNING},
     {"report": STUDIES, "viewer": STUDIES},
     {"runs": PAGES, "rendering": PAGES, "listing": PAGES, "progress": PAGES,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.contracts import check_method
+from tests.methods import grids
 
 import alfilter
 from alfilter.config import Training
@@ -33,6 +34,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "mfn-gabor": {"width": 8, "depth": 2, "scale": 6.0},
     "bacon": {"width": 8, "shares": (1, 2, 1), "resolution": 8},
     "poly-inr": {"width": 8, "levels": 3},
+    **grids.SMALL,
 }
 PRESETS = [(name, which) for name, row in METHODS.items() for which in row.presets]
 
@@ -94,6 +96,7 @@ def test_every_option_is_documented_and_has_the_sources_value(name: str) -> None
         ("mfn-gabor", 3 * (2 + 1 + 2 + 1) * 8 + 2 * (8 + 1) * 8 + (8 + 1) * 3),
         ("bacon", 3 * 8 + 2 * (8 + 1) * 8 + 2 * (8 + 1) * 3),  # frequencies are frozen
         ("poly-inr", 3 * (2 + 1) * 8 + 3 * (8 + 1) * 8 + (8 + 1) * 3),
+        *grids.COUNTS.items(),
     ],
 )
 def test_parameter_count_is_a_formula(name: str, expected: int) -> None:

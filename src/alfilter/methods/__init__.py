@@ -10,7 +10,7 @@ import torch
 
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
-from alfilter.methods import activated, adaptive, fixed, multiplicative
+from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Method, Preset, Samples
 
@@ -32,6 +32,8 @@ METHODS: dict[str, Method] = {
     **fixed.ROWS,
     **activated.ROWS,
     **multiplicative.ROWS,
+    **grids.ROWS,
+    **tiles.ROWS,
 }
 
 
