@@ -65,7 +65,8 @@ def accumulate_gradient(
                 noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
                 x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
             losses = [task.loss(out, y) / total for out in field.outputs(x)]
-            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call] # every scale learns; the finest is what is reported
+            # every scale learns; the finest is what is reported
+            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
             share += losses[-1].item()
         return share
 
