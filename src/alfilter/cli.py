@@ -105,6 +105,7 @@ def _add_fit(commands: Any) -> None:
                    help="an option of the method, e.g. levels=6; may be repeated")  # fmt: skip
     p.add_argument("--train", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of the training, e.g. lr=5e-4 or batch=8192; may be repeated")  # fmt: skip
+    p.add_argument("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     p.add_argument("--threads", type=int, help="cores to use (default: all)")
     p.add_argument("--out", metavar="DIR", help="the run folder (default: runs/SIGNAL-METHOD)")
     p.add_argument("--resume", action="store_true", help="go on with the run in the folder")
@@ -138,6 +139,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         out=arguments.out,
         resume=arguments.resume,
         overwrite=arguments.overwrite,
+        device=arguments.device,
         checkpoint_every=arguments.checkpoint_every,
         command=("alfilter", *(word for word in arguments.words if word not in ("--resume", "--overwrite"))),
     )

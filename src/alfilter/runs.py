@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import torch
 
 from alfilter import __version__
 from alfilter.config import Training, configure
-from alfilter.errors import UserError
+from alfilter.errors import UserError, nearest
 from alfilter.files import write_bytes, write_text
 from alfilter.methods import Field, build, parameter_count, preset
 from alfilter.tasks import ImageTask
@@ -43,6 +44,7 @@ class Order:
     resume: bool = False
     overwrite: bool = False
     checkpoint_every: float = 30.0
+    device: str = "auto"
     command: tuple[str, ...] = ()
 
     def folder(self) -> Path:
@@ -74,6 +76,7 @@ def run(
         seed=order.seed,
         **order.options,
     )
+    model.to(choose_device(order.device))
     config = _config(order, model, task, setting)
     finished = open_folder(folder, config, order)
     if finished is not None:
@@ -150,6 +153,18 @@ def write_pictures(folder: Path, model: Field, task: ImageTask, prediction: Any,
         write_bytes(folder / "alpha.png", image)
         write_bytes(folder / "scales.png", figures.scale_response_figure(response_maps(encoding, shape).numpy()))
     write_bytes(folder / "convergence.png", figures.convergence_figure(read_lines(folder / HISTORY)))
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; `auto` takes CUDA or MPS where there is one, else the CPU."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device(next(device for device, there in available.items() if there))
+    if name not in available:
+        raise UserError(f"there is no device {name!r}; {nearest(name, ('auto', *available))}")
+    if not available[name]:
+        raise UserError(f"this machine has no {name} device that torch can use; leave --device out or give cpu")
+    return torch.device(name)
 
 
 class History:

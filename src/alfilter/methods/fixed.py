@@ -59,7 +59,7 @@ ROWS = {
         2020,
         PeMlp,
         _pe_mlp,
-        {"paper": Preset(), "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01})},
+        {"paper": Preset(), "default": Preset({}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-3})},
     ),
     "fourier-features": Method(
         "Gaussian Fourier features and a ReLU network",
@@ -75,7 +75,7 @@ ROWS = {
         _siren,
         {
             "paper": Preset({}, {"lr": 1e-4}),
-            "default": Preset({"omega": 60.0}, {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 5e-4}),
+            "default": Preset({"omega": 90.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-4}),
         },
     ),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
@@ -143,6 +143,7 @@ def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
     """
     shape = [len(axis) for axis in axes]
     total = math.prod(shape)
+    device = next(field.parameters()).device if isinstance(field, nn.Module) else torch.device("cpu")
 
     def evaluate(first: int) -> Tensor:
         count = min(_EVALUATED, total - first)
@@ -152,6 +153,6 @@ def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
             columns.insert(0, axis[flat % len(axis)])
             flat = flat // len(axis)
         with torch.inference_mode():
-            return field(torch.stack(columns, dim=-1))[:count]
+            return field(torch.stack(columns, dim=-1).to(device))[:count].cpu()
 
     return torch.cat(side_by_side(evaluate, range(0, total, _EVALUATED))).view(*shape, -1)

@@ -49,8 +49,10 @@ def accumulate_gradient(
     that of one pass over the whole batch, while the activations of only one piece a thread are alive. Pieces are dealt
     to the members in turn, so the result depends on the number of threads and on nothing else.
     """
-    pieces = task.pieces(step, seed, setting.batch, setting.micro)
     total = task.batch_size(setting.batch)
+    # a batch smaller than a piece a thread is shared out too, or all but one would have nothing to do
+    size = min(setting.micro, -(-total // len(team.members)))
+    pieces = task.pieces(step, seed, setting.batch, size)
     stopped = False
 
     def work(position: int) -> float:
