@@ -26,13 +26,13 @@ Box = tuple[float, float, float, float]
 class View:
     """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
 
-    detail: which of a model's outputs, 0 for the coarsest; none: the finest.
+    level: which output of a field that has several, from 1, the coarsest; none is the finest.
     """
 
     size: str | None = None
     scale: float | None = None
     region: str | None = None
-    detail: int | None = None
+    level: int | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -62,16 +62,15 @@ def render(field: Field, view: View) -> Tensor:
     shape = _picture_shape(field)
     (rows, columns), (x0, y0, x1, y1) = view.resolve(shape)
     axes = [axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])]
-    return sample_axes(field if view.detail is None else _at_detail(field, view.detail), axes)
+    return sample_axes(field if view.level is None else at_level(field, view.level), axes)
 
 
-def _at_detail(field: Field, detail: int) -> Callable[[Tensor], Tensor]:
-    """One of the outputs of a field that has several."""
+def at_level(field: Field, level: int) -> Callable[[Tensor], Tensor]:
+    """A field's output number `level`, 1 being the coarsest of those it has."""
     count = len(field.outputs(torch.zeros(1, field.in_dim)))
-    if not 0 <= detail < count:
-        known = f"0 to {count - 1}" if count > 1 else "0 only, since it has one output"
-        raise UserError(f"--detail of this {field.spec.get('method')} model is {known}, got {detail}")
-    return lambda x: field.outputs(x)[detail]
+    if not 1 <= level <= count:
+        raise UserError(f"--level must be between 1 and {count} for {field.spec.get('method')}, got {level}")
+    return lambda x: field.outputs(x)[level - 1]
 
 
 def render_file(field: Field, out: str | Path, view: View, bits: int | None = None) -> tuple[int, int]:

@@ -87,9 +87,10 @@ class _Product(torch.autograd.Function):
         *tensors, out, gate, turn = ctx.saved_tensors
         a, bias, x, omega, phase, *envelope = tensors
         if torch.is_grad_enabled() or ctx.needs_input_grad[3]:  # twice, or in the coordinates
+            twice = torch.is_grad_enabled()
             with torch.enable_grad():
                 found = replay(lambda *given: plain_product(*ctx.setting, *given), tensors, grads[0])
-            return None, *found
+            return None, *(g if twice or g is None else g.detach() for g in found)
         kernels, g = compiled_products(), grads[0].contiguous()
         by_a, by_bias, by_phase = torch.empty_like(a), torch.zeros_like(bias), torch.zeros_like(phase)
         by_omega = omega.new_zeros(omega.shape[1], omega.shape[0])

@@ -13,6 +13,7 @@ from alfilter.errors import UserError, nearest
 from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Method, Preset, Samples
+from alfilter.methods.sizing import cost_per_point, sized
 
 __all__ = [
     "METHODS",
@@ -21,9 +22,11 @@ __all__ = [
     "Preset",
     "Samples",
     "build",
+    "cost_per_point",
     "method",
     "parameter_count",
     "preset",
+    "sized",
     "training",
 ]
 

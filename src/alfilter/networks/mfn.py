@@ -74,9 +74,9 @@ class Bacon(Network):
     """A multiplicative network of frozen, quantised frequencies, an output after every filter (Lindell et al. 2022).
 
     z ← sin(Ω_0 u + φ_0); z ← (W_i z + b_i) ⊙ sin(Ω_i u + φ_i), y_i = V_i z + c_i for i = 1 … depth. u are the
-    coordinates in periods of the domain, Ω_i holds whole numbers of cycles times 2π, drawn evenly from
-    {-B_i, …, B_i} per axis and never trained. Frequencies of a product add, so y_i holds no frequency above
-    B_0 + … + B_i in any axis: `limits`.
+    coordinates in periods of the domain, Ω_i holds whole numbers of cycles times 2π, drawn evenly from {-B_i, …, B_i}
+    per axis and never trained. Frequencies of a product add, so y_i holds no frequency above B_0 + … + B_i in any axis:
+    `limits`.
 
     resolution: samples per axis, N. The domain is one period: sample k of an axis sits at u = (k + ½)/N - ½, the
     source's pixel centres, so that the first and the last sample are neighbours and not the same place.
@@ -106,7 +106,7 @@ class Bacon(Network):
         self.phases = nn.ParameterList()
         for i, band in enumerate(self.bands):
             cycles = [torch.randint(-b, b + 1, (width,), generator=generator) for b in band]
-            self.register_buffer(f"omega{i}", 2 * math.pi * torch.stack(cycles, dim=-1).float())
+            self.register_buffer(f"cycles{i}", torch.stack(cycles, dim=-1).float())
             self.phases.append(nn.Parameter(_uniform((width,), math.pi, generator)))
         depth = len(shares) - 1
         self.weights, self.biases = _linears([width] * (depth + 1), 6.0, generator)
@@ -129,11 +129,11 @@ class Bacon(Network):
 
     def _features(self, x: Tensor) -> list[Tensor]:
         """z after every filter but the first."""
-        u = x * self.stretch
-        z = sine_product(*_nothing(u, len(self.phases[0])), u, self.get_buffer("omega0"), self.phases[0])
+        u = x * self.stretch * (2 * math.pi)  # 2π here and whole numbers in the filters: exact cycles in any precision
+        z = sine_product(*_nothing(u, len(self.phases[0])), u, self.get_buffer("cycles0"), self.phases[0])
         found = []
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True), start=1):
-            z = sine_product(F.linear(z, w), b, u, self.get_buffer(f"omega{i}"), self.phases[i])
+            z = sine_product(F.linear(z, w), b, u, self.get_buffer(f"cycles{i}"), self.phases[i])
             found.append(z)
         return found
 
