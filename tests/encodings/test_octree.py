@@ -109,6 +109,8 @@ def test_a_surface_is_refined_in_three_dimensions() -> None:
 def test_a_volume_without_a_zero_is_refined_by_detail() -> None:
     x = torch.rand(3000, 3, generator=torch.Generator().manual_seed(3)) * 2 - 1
     values = ((x < 0).all(-1, keepdim=True) * torch.rand(3000, 1)).float()
+    order = values[:, 0].argsort(descending=True)  # the second piece holds nothing but zeros
+    x, values = x[order], values[order]
     encoding = tree(3, capacity=300)
     encoding.adapt(shown(x, values))
     assert not bool(encoding.refined(2)[6:].any())

@@ -88,15 +88,15 @@ class Octree(Encoding):
         finest = self.base * 2 ** (self.levels - 2)  # the cells that may still be refined
         sums: Tensor | float = 0.0
         nearest = torch.full((finest,) * self.in_dim, float("inf"), dtype=torch.float64)
-        signs, channels = set[bool](), 0
+        below, above, channels = False, False, 0
         for x, values in situation.samples():
             channels = values.shape[-1]
             parts = (torch.ones_like(values[:, :1]), values.square().sum(-1, keepdim=True), values)
             sums = sums + cell_sums(x, torch.cat(parts, -1), finest)
             nearest = torch.minimum(nearest, cell_minima(x, values.abs().amin(-1), finest))
-            signs |= {bool((values < 0).any()), not bool((values > 0).any())}
+            below, above = below or bool((values < 0).any()), above or bool((values > 0).any())
         assert isinstance(sums, Tensor)
-        surface = self.in_dim == 3 and channels == 1 and signs == {True, False}
+        surface = self.in_dim == 3 and channels == 1 and below and above
         if self.rule == "surface" or (self.rule == "auto" and surface):
             scores = [nearness(grid, len(grid)) for grid in _levels([nearest], "amin", self.levels - 1)[0]]
             self._occupy(refine(scores, self.base, -1.0, len(self.table)))
