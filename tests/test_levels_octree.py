@@ -22,20 +22,20 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     field = build("octree", in_dim=2, out_dim=3, samples=task.samples, levels=2, base=2, features=2, width=8)
     fit(field, task, steps=5)
     save(field, home / "model.safetensors")
-    coarse, fine = (render(field, View(detail=level)) for level in (0, 1))
+    coarse, fine = (render(field, View(level=level)) for level in (1, 2))
     assert torch.equal(fine, render(field, View()))
     assert not torch.equal(coarse, fine)
     return home / "model.safetensors"
 
 
 def test_every_level_can_be_asked_for(model: Path, tmp_path: Path) -> None:
-    for level in ("0", "1"):
-        assert alfilter("render", model, tmp_path / f"{level}.png", "--detail", level).code == 0
-    assert read_image(tmp_path / "0.png").data.shape == (12, 10, 3)
-    assert (tmp_path / "0.png").read_bytes() != (tmp_path / "1.png").read_bytes()
+    for level in ("1", "2"):
+        assert alfilter("render", model, tmp_path / f"{level}.png", "--level", level).code == 0
+    assert read_image(tmp_path / "1.png").data.shape == (12, 10, 3)
+    assert (tmp_path / "1.png").read_bytes() != (tmp_path / "2.png").read_bytes()
 
 
 def test_a_level_that_is_not_there_is_refused(model: Path, tmp_path: Path) -> None:
-    assert "--detail of this octree model is 0 to 1, got 2" in complaint(
-        "render", model, tmp_path / "x.png", "--detail", "2"
+    assert "--level must be between 1 and 2 for octree, got 3" in complaint(
+        "render", model, tmp_path / "x.png", "--level", "3"
     )
