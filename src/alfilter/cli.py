@@ -202,7 +202,6 @@ def _add_render(commands: Any) -> None:
     p.add_argument(
         "--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture; X1 and Y1 are outside"
     )
-    p.add_argument("--detail", type=int, help="an output of a model with several, 0 the coarsest (default: the finest)")
     p.add_argument("--bits", type=int, help="8, 16, or 32 for float TIFF (default: as the fitted picture)")
     p.set_defaults(command=_render)
 
@@ -211,7 +210,7 @@ def _render(arguments: argparse.Namespace) -> int:
     from alfilter.rendering import View, render_file
     from alfilter.training import load
 
-    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, detail=arguments.detail)
+    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region)
     shape = render_file(load(arguments.model), arguments.out, view, arguments.bits)
     print(f"{arguments.out} {shape[1]}x{shape[0]}")
     return 0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
@@ -24,15 +22,11 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class View:
-    """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
-
-    detail: which of a model's outputs, 0 for the coarsest; none: the finest.
-    """
+    """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all)."""
 
     size: str | None = None
     scale: float | None = None
     region: str | None = None
-    detail: int | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -61,17 +55,7 @@ def render(field: Field, view: View) -> Tensor:
     """
     shape = _picture_shape(field)
     (rows, columns), (x0, y0, x1, y1) = view.resolve(shape)
-    axes = [axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])]
-    return sample_axes(field if view.detail is None else _at_detail(field, view.detail), axes)
-
-
-def _at_detail(field: Field, detail: int) -> Callable[[Tensor], Tensor]:
-    """One of the outputs of a field that has several."""
-    count = len(field.outputs(torch.zeros(1, field.in_dim)))
-    if not 0 <= detail < count:
-        known = f"0 to {count - 1}" if count > 1 else "0 only, since it has one output"
-        raise UserError(f"--detail of this {field.spec.get('method')} model is {known}, got {detail}")
-    return lambda x: field.outputs(x)[detail]
+    return sample_axes(field, [axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])])
 
 
 def render_file(field: Field, out: str | Path, view: View, bits: int | None = None) -> tuple[int, int]:
