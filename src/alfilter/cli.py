@@ -95,7 +95,7 @@ def _add_fit(commands: Any) -> None:
     p = commands.add_parser("fit", help="fit a signal and write a run folder with model, pictures and report")
     p.add_argument("signal", metavar="SIGNAL", help="a picture's file, or sample:NAME (sample:astronaut)")
     p.add_argument("--method", default="al-sine", help="see 'alfilter methods' (default: al-sine)")
-    p.add_argument("--preset", default="default", help="settings to start from: default, paper")
+    p.add_argument("--preset", default="default", help="settings to start from: default, paper, source")
     length = p.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="optimiser steps")
     length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h")
@@ -105,6 +105,7 @@ def _add_fit(commands: Any) -> None:
                    help="an option of the method, e.g. levels=6; may be repeated")  # fmt: skip
     p.add_argument("--train", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of the training, e.g. lr=5e-4 or batch=8192; may be repeated")  # fmt: skip
+    p.add_argument("--params", type=int, metavar="N", help="size the method to N parameters, within 5 %%")
     p.add_argument("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     p.add_argument("--threads", type=int, help="cores to use (default: all)")
     p.add_argument("--out", metavar="DIR", help="the run folder (default: runs/SIGNAL-METHOD)")
@@ -133,6 +134,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         method=arguments.method,
         preset=arguments.preset,
         options=parse_options(method(arguments.method).options, arguments.options, arguments.method),
+        params=arguments.params,
         training=training,
         seed=arguments.seed,
         observe=arguments.observe,
@@ -202,6 +204,7 @@ def _add_render(commands: Any) -> None:
     p.add_argument(
         "--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture; X1 and Y1 are outside"
     )
+    p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
     p.add_argument("--bits", type=int, help="8, 16, or 32 for float TIFF (default: as the fitted picture)")
     p.set_defaults(command=_render)
 
@@ -210,7 +213,7 @@ def _render(arguments: argparse.Namespace) -> int:
     from alfilter.rendering import View, render_file
     from alfilter.training import load
 
-    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region)
+    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level)
     shape = render_file(load(arguments.model), arguments.out, view, arguments.bits)
     print(f"{arguments.out} {shape[1]}x{shape[0]}")
     return 0

@@ -18,7 +18,7 @@ from alfilter import __version__
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
 from alfilter.files import write_bytes, write_text
-from alfilter.methods import Field, build, parameter_count, preset
+from alfilter.methods import Field, build, parameter_count, preset, sized
 from alfilter.tasks import ImageTask
 from alfilter.training import NotFinite, Progress, Result, fit, save
 from alfilter.training.checkpoint import first_difference
@@ -37,6 +37,7 @@ class Order:
     method: str = "al-sine"
     preset: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
+    params: int | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     observe: str = "all"
@@ -67,6 +68,10 @@ def run(
     _check_order(order)
     _check_folder(folder, order)
     task = ImageTask.from_file(order.signal, order.observe, order.seed)
+    options = dict(order.options)
+    if order.params is not None:
+        sizes = task.in_dim, task.out_dim, task.samples
+        options = sized(order.method, order.params, *sizes, preset=order.preset, **options)
     model = build(
         order.method,
         in_dim=task.in_dim,
@@ -74,7 +79,7 @@ def run(
         preset=order.preset,
         samples=task.samples,
         seed=order.seed,
-        **order.options,
+        **options,
     )
     model.to(choose_device(order.device))
     config = _config(order, model, task, setting)

@@ -10,9 +10,10 @@ import torch
 
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
-from alfilter.methods import adaptive, fixed, grids, tiles
+from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Method, Preset, Samples
+from alfilter.methods.sizing import cost_per_point, sized
 
 __all__ = [
     "METHODS",
@@ -21,13 +22,22 @@ __all__ = [
     "Preset",
     "Samples",
     "build",
+    "cost_per_point",
     "method",
     "parameter_count",
     "preset",
+    "sized",
     "training",
 ]
 
-METHODS: dict[str, Method] = {**adaptive.ROWS, **fixed.ROWS, **grids.ROWS, **tiles.ROWS}
+METHODS: dict[str, Method] = {
+    **adaptive.ROWS,
+    **fixed.ROWS,
+    **activated.ROWS,
+    **multiplicative.ROWS,
+    **grids.ROWS,
+    **tiles.ROWS,
+}
 
 
 def method(name: str) -> Method:

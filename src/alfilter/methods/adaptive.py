@@ -86,6 +86,7 @@ ROWS = {
         AlSine,
         _al_sine,
         {
+            "source": Preset(),
             "paper": Preset(),
             "default": Preset(
                 {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, "omega": 60.0},
@@ -102,6 +103,7 @@ ROWS = {
         AlRelu,
         _al_relu,
         {
+            "source": Preset(),
             "paper": Preset(),
             "default": Preset({"start": 0.0, "unit": "axis"}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
         },
