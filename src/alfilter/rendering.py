@@ -13,6 +13,7 @@ from torch import Tensor
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
+from alfilter.predicting import score_points
 from alfilter.signals import GridSignal, open_signal, write_image
 from alfilter.signals.image import FORMATS
 from alfilter.tasks import ImageTask, axis_coords, sample_axes, sample_grid
@@ -92,6 +93,8 @@ def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]
 
     weights: a file of LPIPS weights, the empty string for the one the environment names, None for no LPIPS.
     """
+    if field.signal.get("kind") == "points":
+        return score_points(field, spec).plain()
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
         want, got = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"

@@ -56,6 +56,7 @@ class Result:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
+@pieces_only()
 def fit(
     field: Field,
     task: Task,
@@ -102,37 +103,35 @@ def fit(
     saved = began + position.seconds
     finished = False
 
-    with pieces_only():
-        while not (finished := _is_over(setting, position)):
-            factor = rate_factor(setting, position.step, _share(setting, position))
-            terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
-            if terms is None:  # asked to stop in the middle of a batch: the step was not taken
-                break
-            loss = sum(terms.values())
-            if not math.isfinite(loss):
-                field.load_state_dict(good)
-                raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
-            if position.step % _KEEP_EVERY == 0:
-                good = _copy(field)
-            if path is not None and time.monotonic() - saved >= checkpoint_every:
-                # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
-                write_checkpoint(path, field, optimiser, position, identity)
-                saved = time.monotonic()
-            optimiser.step(factor)
-            field.encoding.constrain()
-            position.step += 1
-            # here, so that the state of a step includes its adaptation and a resumed run does not adapt twice
-            adapt(field, task, setting, position.step, seed, _share(setting, position))
-            position.seconds = time.monotonic() - began
-            if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
-                line = _log_line(position, terms, task, setting, factor)
-                history.append(line)
-                if on_log is not None:
-                    on_log(line)
-            if on_progress is not None:
-                on_progress(_progress(setting, position, terms["data"], task))
-            if should_stop():
-                break
+    while not (finished := _is_over(setting, position)):
+        factor = rate_factor(setting, position.step, _share(setting, position))
+        terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
+        if terms is None:  # asked to stop in the middle of a batch: the step was not taken
+            break
+        loss = sum(terms.values())
+        if not math.isfinite(loss):
+            field.load_state_dict(good)
+            raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
+        if position.step % _KEEP_EVERY == 0:
+            good = _copy(field)
+        if path is not None and time.monotonic() - saved >= checkpoint_every:
+            # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
+            write_checkpoint(path, field, optimiser, position, identity)
+            saved = time.monotonic()
+        optimiser.step(factor)
+        field.encoding.constrain()
+        position.step += 1
+        adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
+        position.seconds = time.monotonic() - began
+        if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
+            line = _log_line(position, terms, task, setting, factor)
+            history.append(line)
+            if on_log is not None:
+                on_log(line)
+        if on_progress is not None:
+            on_progress(_progress(setting, position, terms["data"], task))
+        if should_stop():
+            break
 
     if not _is_sound(field, task, setting):  # the last step has no successor whose loss would tell
         field.load_state_dict(good)
