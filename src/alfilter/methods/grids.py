@@ -167,6 +167,7 @@ ROWS = {
         },
         adaptive="yes",
         positional="yes",
+        size_by="finest",
     ),
     "filter-bank": Method(
         "Neural Fourier filter bank: grid features through Fourier, added into sine layers",
@@ -182,6 +183,7 @@ ROWS = {
         },
         adaptive="yes",
         positional="yes",
+        size_by="finest",
     ),
     "diner": Method(
         "A learned table with a row per sample before the network (DINER)",

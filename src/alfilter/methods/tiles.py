@@ -23,7 +23,9 @@ class OctreeOptions:
     )
     base: int = option(4, "cells per axis of the coarsest level", low=1, high=256)
     features: int = option(32, "F, features of a node", low=1, high=256)
-    capacity: int = option(65536, "rows: nodes of all levels that may hold features", low=2, high=1 << 24)
+    capacity: int = option(
+        65536, "rows: nodes of all levels that may hold features, at least those of the coarsest", low=2, high=1 << 24
+    )
     rule: str = option(
         "auto",
         "what is refined: around a zero (surface), where values vary (detail); auto: by the signal",
@@ -62,7 +64,7 @@ def _octree(
         levels=levels,
         base=options.base,
         features=options.features,
-        capacity=options.capacity,
+        capacity=max(options.capacity, (options.base + 1) ** in_dim),
         rule=rule,
         generator=generator,
     )
