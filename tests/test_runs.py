@@ -16,6 +16,7 @@ import pytest
 import torch
 from tests.running import TINY, alfilter, complaint, picture, start, without_figures
 
+from alfilter.errors import UserError
 from alfilter.methods import training
 from alfilter.runs import History, Order, read_lines, run
 from alfilter.training import load
@@ -348,3 +349,18 @@ def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
     assert line["finished"] is True
     assert line["steps"] == 3
     assert len(said) == 1
+
+
+def test_the_device_is_chosen_or_refused_in_one_line() -> None:
+    import torch
+
+    from alfilter.runs import choose_device
+
+    assert choose_device("cpu") == torch.device("cpu")
+    assert choose_device("auto").type in ("cpu", "cuda", "mps")
+    with pytest.raises(UserError, match="there is no device 'cdua'; did you mean 'cuda'"):
+        choose_device("cdua")
+    for name, there in (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available())):
+        if not there:
+            with pytest.raises(UserError, match=f"no {name} device"):
+                choose_device(name)

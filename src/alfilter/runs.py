@@ -11,20 +11,22 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
+import torch
 
 from alfilter import __version__
+from alfilter.auto import choose, density_of, suited_preset
 from alfilter.config import Training, configure
-from alfilter.errors import UserError
-from alfilter.files import write_bytes, write_text
-from alfilter.methods import Field, build, parameter_count, preset, preset_for
-from alfilter.tasks import GridTask, Scores, SdfTask, Task, open_task, sample_grid
+from alfilter.errors import UserError, nearest
+from alfilter.files import write_text
+from alfilter.methods import Field, build, parameter_count, preset, preset_for, sized, training
+from alfilter.pictures import judge
+from alfilter.report.run import PICTURES
+from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, Result, fit, save
 from alfilter.training.checkpoint import first_difference
 
 MODEL, CONFIG, METRICS, HISTORY = "model.safetensors", "config.json", "metrics.json", "history.jsonl"
 CHECKPOINT = "checkpoint.safetensors"
-PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "slice", "convergence")
 _FILES = (MODEL, CONFIG, METRICS, HISTORY, CHECKPOINT, "report.html", *(f"{name}.png" for name in PICTURES))
 
 
@@ -36,13 +38,21 @@ class Order:
     method: str = "al-sine"
     preset: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
+    params: int | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     observe: str = "all"
+    coords: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    weight: str | None = None
+    pick: bool = False  # no preset was named: take the one that suits the signal
+    auto: bool = False  # choose L, B, the α grid, ω0 and λ from the seen samples
+    chosen: Mapping[str, Any] | None = None  # what `auto` chose, kept with the run
     out: str | None = None
     resume: bool = False
     overwrite: bool = False
     checkpoint_every: float = 30.0
+    device: str = "auto"
     command: tuple[str, ...] = ()
 
     def folder(self) -> Path:
@@ -63,26 +73,30 @@ def run(
     folder = order.folder()
     _check_order(order)
     _check_folder(folder, order)
-    task = open_task(order.signal, order.observe, order.seed)
-    order = replace(order, preset=preset_for(order.method, order.preset, str(task.describe()["kind"])))
-    setting = configure(Training, {**preset(order.method, order.preset).training, **order.training}, "training")
+    columns = (order.coords, order.values, order.weight)
+    task = open_task(order.signal, order.observe, order.seed, columns=columns, say=say)
+    order = settle(order, task, folder, say)
+    setting = training(order.method, order.preset, density_of(task), **order.training)
+    options = dict(order.options)
+    if order.params is not None:
+        sizes = task.in_dim, task.out_dim, task.samples
+        options = sized(order.method, order.params, *sizes, preset=order.preset, **options)
     model = build(
         order.method,
         in_dim=task.in_dim,
         out_dim=task.out_dim,
         preset=order.preset,
         samples=task.samples,
+        density=density_of(task),
         seed=order.seed,
-        **order.options,
+        **options,
     )
+    model.to(choose_device(order.device))
     config = _config(order, model, task, setting)
     finished = open_folder(folder, config, order)
     if finished is not None:
         say(f"{folder} is finished already; nothing to do")
         return finished
-    if isinstance(task, SdfTask) and task.signal.diagnosis is not None:
-        for finding in task.signal.diagnosis.lines():
-            say(finding)
     say(f"fitting {order.signal} with {order.method} ({parameter_count(model):,} parameters) into {folder}")
     try:
         with History(folder / HISTORY) as history:
@@ -104,12 +118,34 @@ def run(
     return finish(folder, order, model, task, result)
 
 
+def settle(order: Order, task: Task, folder: Path, say: Callable[[str], None]) -> Order:
+    """The order with its preset picked and, if asked, the choices of `auto`; a resumed run keeps its own.
+
+    The preset is the one that was named, or the one that suits the signal; then its variant for the signal's kind.
+    """
+    if order.pick and (which := suited_preset(order.method, task)) != order.preset:
+        say(f"samples are missing: preset {which} (--preset default takes the other)")
+        order = replace(order, preset=which)
+    order = replace(order, preset=preset_for(order.method, order.preset, task.describe()["kind"]))
+    if not order.auto:
+        return order
+    if not isinstance(task, GridTask | PointTask):
+        raise UserError(f"--auto keeps seen samples back, {order.signal} has no fixed ones; leave --auto out")
+    stored = _read_object(folder / CONFIG).get("auto") if order.resume and (folder / CONFIG).exists() else None
+    if not isinstance(stored, dict):
+        chosen = choose(order.method, order.preset, task, order.options, order.training, order.seed, say)
+        stored = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
+    options, settings = ({**stored.get(name, {}), **given} for name, given in
+                         (("options", order.options), ("training", order.training)))  # fmt: skip
+    return replace(order, options=options, training=settings, chosen=stored)
+
+
 def finish(folder: Path, order: Order, model: Field, task: Task, result: Result) -> dict[str, Any]:
     """Write what a fit leaves behind: model, scores, pictures, report; and return the result line."""
     from alfilter.report import write_report
 
     save(model, folder / MODEL)
-    scores = judge(folder, model, task)
+    scores = judge(folder, model, task, read_lines(folder / HISTORY))
     line = {
         "method": order.method,
         "signal": order.signal,
@@ -127,46 +163,16 @@ def finish(folder: Path, order: Order, model: Field, task: Task, result: Result)
     return line
 
 
-def judge(folder: Path, model: Field, task: Task) -> Scores:
-    """The scores of a finished fit, and its pictures in the folder."""
-    from alfilter.report import figures
-    from alfilter.report.shape import judge_shape
-
-    if isinstance(task, SdfTask):
-        scores = judge_shape(folder, model, task)
-    elif isinstance(task, GridTask):
-        prediction, target = sample_grid(model, task.signal.shape), task.target()
-        scores = task.compare(prediction, target)
-        write_pictures(folder, model, task, prediction.numpy(), target.numpy())
-    else:
-        scores = task.evaluate(model)
-    write_bytes(folder / "convergence.png", figures.convergence_figure(read_lines(folder / HISTORY)))
-    return scores
-
-
-def write_pictures(folder: Path, model: Field, task: GridTask, prediction: Any, target: Any) -> None:
-    """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became."""
-    from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
-    from alfilter.report import figures
-    from alfilter.report.measures import error_map
-    from alfilter.signals import write_image
-
-    bits = 16 if task.signal.bits > 8 else 8
-    write_image(folder / "reference.png", target, bits)
-    write_image(folder / "reconstruction.png", prediction, bits)
-    if task.seen is not None:
-        write_image(folder / "observed.png", _observed(target, task.seen.numpy()))
-    shape = tuple(min(n, 512) for n in task.signal.shape)
-    clipped = np.clip(prediction, 0, 1)
-    write_bytes(folder / "error.png", figures.error_figure(error_map(clipped, target)))
-    write_bytes(folder / "spectrum.png", figures.spectrum_figure(target.mean(-1), clipped.mean(-1)))
-    encoding = filtered_encoding_of(model)
-    if encoding is not None:
-        samples = (int(task.signal.shape[0]), int(task.signal.shape[1]))
-        alpha = alpha_map(encoding, shape).numpy()
-        image = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
-        write_bytes(folder / "alpha.png", image)
-        write_bytes(folder / "scales.png", figures.scale_response_figure(response_maps(encoding, shape).numpy()))
+def choose_device(name: str) -> torch.device:
+    """The device of that name; `auto` takes CUDA or MPS where there is one, else the CPU."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device(next(device for device, there in available.items() if there))
+    if name not in available:
+        raise UserError(f"there is no device {name!r}; {nearest(name, ('auto', *available))}")
+    if not available[name]:
+        raise UserError(f"this machine has no {name} device that torch can use; leave --device out or give cpu")
+    return torch.device(name)
 
 
 class History:
@@ -311,6 +317,8 @@ def _config(order: Order, model: Field, task: Task, setting: Training) -> dict[s
         "version": __version__,
         "command": list(order.command),
     }
+    if order.chosen is not None:
+        config["auto"] = order.chosen
     plain: dict[str, Any] = json.loads(json.dumps(config))
     return plain
 
@@ -323,11 +331,3 @@ def _read_object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UserError(f"{path} does not hold a table; start again with --overwrite")
     return value
-
-
-def _observed(target: Any, seen: Any) -> Any:
-    """The seen samples on black: (H, W, c)."""
-    picture = np.zeros_like(target)
-    flat = picture.reshape(-1, picture.shape[-1])
-    flat[seen] = target.reshape(flat.shape)[seen]
-    return picture

@@ -16,9 +16,11 @@ def filtered_encoding_of(field: nn.Module) -> FilteredFourier | None:
 
 def alpha_map(encoding: FilteredFourier, shape: tuple[int, ...]) -> Tensor:
     """α in channel units on a regular grid over the domain: (*shape,)."""
-    return sample_grid(lambda x: encoding.alpha(x).unsqueeze(-1), shape).squeeze(-1)
+    device = encoding.alpha.values.device
+    return sample_grid(lambda x: encoding.alpha(x.to(device)).unsqueeze(-1), shape).squeeze(-1)
 
 
 def response_maps(encoding: FilteredFourier, shape: tuple[int, ...]) -> Tensor:
     """H̄_j(α(x)) of every dyadic scale j on a regular grid: (L, *shape)."""
-    return sample_grid(encoding.responses, shape).movedim(-1, 0)
+    device = encoding.alpha.values.device
+    return sample_grid(lambda x: encoding.responses(x.to(device)), shape).movedim(-1, 0)

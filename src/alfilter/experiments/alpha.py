@@ -8,7 +8,7 @@ from typing import Any
 from alfilter.experiments.experiment import Experiment, Lines, Run, heldout_psnr, seen_psnr, table
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (1, 5, 9, 13)]  # not those of the published figures
-SIZE = 96
+SIZE = 48
 STEPS = 300
 
 # From here every row below changes one thing. Schedule and rates are those of `default`, so that only α is in question.

@@ -45,7 +45,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A study: what it asks, its runs, and how its lines become text."""
+    """A study: what it asks, its runs, how its lines become text, and how a run is carried out if not by `execute`."""
 
     name: str
     question: str

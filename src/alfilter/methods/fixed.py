@@ -63,10 +63,11 @@ ROWS = {
         PeMlp,
         _pe_mlp,
         {
+            "source": Preset(),
             "paper": Preset(),
             # BACON's rate for its ReLU network: from 1e-3 to 1e-4 in equal factors
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}),
-            "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
+            "default": Preset({}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-3}),
             "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
         },
     ),
@@ -75,7 +76,11 @@ ROWS = {
         2020,
         FourierFeatures,
         _fourier_features,
-        {"paper": Preset(), "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01})},
+        {
+            "source": Preset(),
+            "paper": Preset(),
+            "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
+        },
     ),
     "siren": Method(
         "Sinusoidal representation network",
@@ -83,9 +88,10 @@ ROWS = {
         SineBackbone,
         _siren,
         {
+            "source": Preset({}, {"lr": 1e-4}),
             "paper": Preset({}, {"lr": 1e-4}),
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "lr": 1e-4}),
-            "default": Preset({"omega": 60.0}, {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 5e-4}),
+            "default": Preset({"omega": 90.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-4}),
             "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
         },
     ),

@@ -11,7 +11,20 @@ from alfilter.errors import UserError
 from alfilter.files import write_text
 from alfilter.report.page import render_page
 
-PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "slice", "convergence")
+PICTURES = (
+    "reference",
+    "reconstruction",
+    "observed",
+    "alpha",
+    "scales",
+    "error",
+    "spectrum",
+    "slice",
+    "convergence",
+    "map",
+    "parity",
+    "sparse",
+)
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

@@ -3,12 +3,14 @@
 from alfilter.tasks.base import Scores, Task
 from alfilter.tasks.fit import GridTask, ImageTask, axis_coords, sample_axes, sample_grid
 from alfilter.tasks.opening import TASKS, open_task
+from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask, sample_points
 
 __all__ = [
     "TASKS",
     "GridTask",
     "ImageTask",
+    "PointTask",
     "Scores",
     "SdfTask",
     "Task",

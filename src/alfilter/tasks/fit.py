@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
@@ -41,6 +41,9 @@ class GridTask(Task):
         self.count = len(signal) if self.seen is None else len(self.seen)
         self._sampler = EpochSampler(self.count)
         self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
+
+    def observation(self) -> tuple[int, int]:
+        return self.count, len(self.signal)
 
     def batch_size(self, batch: int | None) -> int:
         return self.count if batch is None else min(batch, self.count)
@@ -87,6 +90,9 @@ class GridTask(Task):
             rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
             metrics["psnr"] = psnr(*(row[:, mask] for row in rows))
             heldout = {"psnr": psnr(*(row[:, ~mask] for row in rows))}
+            if self.observe == "every:2" and self.in_dim == 2 and min(self.signal.shape) > 1:
+                # the pixels farthest from every seen one: the protocol of Tancik et al.
+                heldout["psnr_between"] = psnr(prediction[1::2, 1::2], target[1::2, 1::2])
         if self.in_dim == 2:
             metrics["ssim"] = ssim(prediction, target)
         return Scores(metrics, heldout)
@@ -143,6 +149,7 @@ def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
     """
     shape = [len(axis) for axis in axes]
     total = math.prod(shape)
+    device = next(field.parameters()).device if isinstance(field, nn.Module) else torch.device("cpu")
 
     def evaluate(first: int) -> Tensor:
         count = min(_EVALUATED, total - first)
@@ -152,6 +159,6 @@ def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
             columns.insert(0, axis[flat % len(axis)])
             flat = flat // len(axis)
         with torch.inference_mode():
-            return field(torch.stack(columns, dim=-1))[:count]
+            return field(torch.stack(columns, dim=-1).to(device))[:count].cpu()
 
     return torch.cat(side_by_side(evaluate, range(0, total, _EVALUATED))).view(*shape, -1)

@@ -49,8 +49,10 @@ def accumulate_gradient(
     that of one pass over the whole batch, while the activations of only one piece a thread are alive. Pieces are dealt
     to the members in turn, so the result depends on the number of threads and on nothing else.
     """
-    pieces = task.pieces(step, seed, setting.batch, setting.micro)
     total = task.batch_size(setting.batch)
+    # a batch smaller than a piece a thread is shared out too, or all but one would have nothing to do
+    size = min(setting.micro, -(-total // len(team.members)))
+    pieces = task.pieces(step, seed, setting.batch, size)
     stopped = False
 
     def work(position: int) -> float:
@@ -64,9 +66,10 @@ def accumulate_gradient(
             if setting.jitter > 0:
                 noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
                 x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            loss = task.loss(field(x), y) / total
-            loss.backward()  # type: ignore[no-untyped-call]
-            share += loss.item()
+            losses = [task.loss(out, y) / total for out in field.outputs(x)]
+            # every scale learns; the finest is what is reported
+            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
+            share += losses[-1].item()
         return share
 
     team.zero_grad()

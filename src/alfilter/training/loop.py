@@ -14,11 +14,13 @@ from torch import Tensor
 
 from alfilter.config import Training, configure
 from alfilter.core.memory import keep_freed_memory
+from alfilter.core.parallel import pieces_only
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.methods import training as preset_training
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
+from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import Team, accumulate_gradient, on_device
 from alfilter.training.schedule import rate_factor
@@ -55,6 +57,7 @@ class Result:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
+@pieces_only()
 def fit(
     field: Field,
     task: Task,
@@ -88,6 +91,7 @@ def fit(
         position = read_checkpoint(path, field, optimiser, identity)
     else:
         field.set_range(*task.output_range())
+        adapt(field, task, setting, 0, seed, 0.0)
     field.signal = task.describe()
     field.train()
     keep_freed_memory()
@@ -112,12 +116,13 @@ def fit(
         if position.step % _KEEP_EVERY == 0:
             good = _copy(field)
         if path is not None and time.monotonic() - saved >= checkpoint_every:
-            # the gradient is not kept: a resumed run computes it again, from numbers whose loss is known to be finite
+            # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
             write_checkpoint(path, field, optimiser, position, identity)
             saved = time.monotonic()
         optimiser.step(factor)
         field.encoding.constrain()
         position.step += 1
+        adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
         position.seconds = time.monotonic() - began
         if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
             line = _log_line(position, terms, task, setting, factor)
@@ -142,7 +147,7 @@ def make_optimiser(field: Field, setting: Training) -> Adam:
     """Adam with two groups, the network's and the encoding's own parameters, each with its rate."""
     network = Group(list(field.network.parameters()), setting.lr, setting.weight_decay)
     encoding = Group(list(field.encoding.parameters()), setting.lr_encoding)
-    return Adam([network, encoding], beta2=setting.beta2)
+    return Adam([network, encoding], beta2=setting.beta2, epsilon=setting.epsilon)
 
 
 def _setting(field: Field, training: Training | None, overrides: dict[str, Any]) -> Training:

@@ -1,0 +1,89 @@
+"""Makes the pictures of the README and the documents from finished run folders.
+
+python docs/pictures.py runs/demo
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from alfilter.analysis import alpha_map, filtered_encoding_of
+from alfilter.report import error_map
+from alfilter.signals import read_image
+from alfilter.training import load
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def overview(run: Path, out: Path) -> None:
+    """Reference, reconstruction, α and error of a run, side by side."""
+    reference, fitted = (read_image(run / f"{name}.png").data / 255 for name in ("reference", "reconstruction"))
+    encoding = filtered_encoding_of(load(run / "model.safetensors"))
+    assert encoding is not None
+    alpha = alpha_map(encoding, reference.shape[:2]).numpy()
+    low, high = np.percentile(alpha, (1, 99))
+    figure = Figure(figsize=(12, 3.4), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = [
+        ("picture", reference, {}),
+        ("field", fitted, {}),
+        ("learned α, in channels", alpha, {"cmap": "viridis", "vmin": low, "vmax": high}),
+        ("absolute error", error_map(fitted, reference), {"cmap": "magma"}),
+    ]
+    for axes, (title, values, style) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+        shown = axes.imshow(values, **style)
+        axes.set_title(title)
+        axes.set_axis_off()
+        if style:
+            figure.colorbar(shown, ax=axes, fraction=0.046)
+    out.parent.mkdir(exist_ok=True)
+    figure.savefig(out)
+
+
+# the rows of the study whose curves are drawn, with a short name each
+CURVES = {
+    "paper: start mid, channel unit, no x, grid per sample": "paper",
+    "paper with axis unit": "paper, axis unit",
+    "base: start 0, axis unit, x beside γ', gain 1, ω0 30, 32² grid": "start 0, x beside γ'",
+    "start: middle (16)": "start 16",
+    "grid per sample": "start 0, grid per sample",
+}
+
+
+def alpha_curves(lines: Path, out: Path) -> None:
+    """Mean PSNR over the steps of the α study, and where the same settings end between the samples."""
+    curves: dict[str, list[list[list[float]]]] = defaultdict(list)
+    between: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for line in map(json.loads, lines.read_text(encoding="utf-8").splitlines()):
+        name = CURVES.get(line["group"])
+        if name is not None and line["observe"] == "all":
+            curves[name].append(line["curve"])
+        elif name is not None:
+            between[name].append((line["metrics"]["psnr"], line["heldout"]["psnr"]))
+    figure = Figure(figsize=(10, 3.6), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    for name in CURVES.values():
+        steps = [step for step, _ in curves[name][0]]
+        left.plot(steps, np.mean([[psnr for _, psnr in curve] for curve in curves[name]], axis=0), label=name)
+        seen, held = np.mean(between[name], axis=0)
+        right.scatter(seen, held)
+        right.annotate(name, (seen, held), textcoords="offset points", xytext=(5, 4), fontsize=8)
+    left.set(xlabel="step", ylabel="PSNR in dB, all samples seen", xscale="log")
+    left.legend(fontsize=8)
+    right.set(xlabel="seen in dB, every other pixel", ylabel="between in dB")
+    right.margins(0.15)
+    out.parent.mkdir(exist_ok=True)
+    figure.savefig(out)
+
+
+if __name__ == "__main__":
+    what, source = sys.argv[1], Path(sys.argv[2])
+    {"overview": overview, "alpha": alpha_curves}[what](source, IMAGES / f"{what}.png")

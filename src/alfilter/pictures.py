@@ -1,0 +1,68 @@
+"""What a finished fit shows: its scores, and its pictures in the run folder, by the kind of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alfilter.files import write_bytes
+from alfilter.methods import Field
+from alfilter.predicting import point_results
+from alfilter.tasks import GridTask, PointTask, Scores, SdfTask, Task, sample_grid
+
+
+def judge(folder: Path, model: Field, task: Task, history: Sequence[dict[str, Any]]) -> Scores:
+    """The scores of a finished fit, and its pictures in the folder."""
+    from alfilter.report import figures
+    from alfilter.report.shape import judge_shape
+
+    if isinstance(task, SdfTask):
+        scores = judge_shape(folder, model, task)
+    elif isinstance(task, PointTask):
+        scores = point_results(folder, model, task)
+    elif isinstance(task, GridTask):
+        prediction, target = sample_grid(model, task.signal.shape), task.target()
+        scores = task.compare(prediction, target)
+        write_pictures(folder, model, task, prediction.numpy(), target.numpy())
+    else:
+        scores = task.evaluate(model)
+    write_bytes(folder / "convergence.png", figures.convergence_figure(history))
+    return scores
+
+
+def write_pictures(folder: Path, model: Field, task: GridTask, prediction: Any, target: Any) -> None:
+    """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became."""
+    from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
+    from alfilter.report import figures
+    from alfilter.report.measures import error_map
+    from alfilter.report.sparse import sparse_picture
+    from alfilter.signals import write_image
+
+    bits = 16 if task.signal.bits > 8 else 8
+    write_image(folder / "reference.png", target, bits)
+    write_image(folder / "reconstruction.png", prediction, bits)
+    if task.seen is not None:
+        write_image(folder / "observed.png", _observed(target, task.seen.numpy()))
+        write_bytes(folder / "sparse.png", sparse_picture(model, task, prediction, target))
+    shape = tuple(min(n, 512) for n in task.signal.shape)
+    clipped = np.clip(prediction, 0, 1)
+    write_bytes(folder / "error.png", figures.error_figure(error_map(clipped, target)))
+    write_bytes(folder / "spectrum.png", figures.spectrum_figure(target.mean(-1), clipped.mean(-1)))
+    encoding = filtered_encoding_of(model)
+    if encoding is not None:
+        samples = (int(task.signal.shape[0]), int(task.signal.shape[1]))
+        alpha = alpha_map(encoding, shape).numpy()
+        image = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
+        write_bytes(folder / "alpha.png", image)
+        write_bytes(folder / "scales.png", figures.scale_response_figure(response_maps(encoding, shape).numpy()))
+
+
+def _observed(target: Any, seen: Any) -> Any:
+    """The seen samples on black: (H, W, c)."""
+    picture = np.zeros_like(target)
+    flat = picture.reshape(-1, picture.shape[-1])
+    flat[seen] = target.reshape(flat.shape)[seen]
+    return picture

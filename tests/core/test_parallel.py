@@ -1,0 +1,35 @@
+"""Pieces side by side give what one after the other gives, and leave torch's threads as they were."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from alfilter.core.parallel import pieces_only, side_by_side, workers
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_order_is_kept_and_every_piece_has_one_thread(count: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        assert side_by_side(lambda n: n * n, range(7)) == [0, 1, 4, 9, 16, 25, 36]
+        assert side_by_side(lambda n: torch.get_num_threads(), range(4)) == [1] * 4
+        with pieces_only():
+            assert workers() == count
+            assert torch.get_num_threads() == 1
+            with pieces_only():
+                assert workers() == count
+        assert torch.get_num_threads() == workers() == count
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_first_error_is_raised_and_the_threads_come_back() -> None:
+    def fail(n: int) -> int:
+        raise ValueError(f"piece {n}")
+
+    before = torch.get_num_threads()
+    with pytest.raises(ValueError, match="piece 0"), pieces_only():
+        side_by_side(fail, range(3))
+    assert torch.get_num_threads() == before
