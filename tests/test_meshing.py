@@ -80,7 +80,8 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(home: Path) -> None:
 
 def test_mistakes(home: Path) -> None:
     vertices, faces = cube()
-    trimesh.Trimesh(vertices, faces[:2], process=False).export("plane.ply")
+    square = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+    trimesh.Trimesh(square, [[0, 1, 2], [0, 2, 3]], process=False).export("plane.ply")
     trimesh.Trimesh(vertices * [1, 0, 0], faces, process=False).export("line.ply")
     Path("empty.obj").write_text("# obj\nv 0 0 0\n")
     Path("nan.obj").write_text("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.shapes import ball, trimesh
 
 from alfilter.experiments import shapes
@@ -27,7 +28,9 @@ def test_the_table_shows_the_paper_s_numbers_beside() -> None:
     assert "Armadillo 2.85" in text
 
 
-def test_a_run_gives_a_line(tmp_path: Path) -> None:
+def test_a_run_gives_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 256, "reuse": 4, "window": 2})
+    monkeypatch.setattr("alfilter.tasks.SdfTask.evaluate", lambda task, field: task.compare(field, None))
     trimesh.Trimesh(*ball(levels=2)).export(tmp_path / "ball.ply")
     settings = {"width": 8, "depth": 1}
     run = Run("siren", "ball.ply", method="siren", preset="default", settings=settings,
