@@ -135,7 +135,7 @@ def check_gradients(module: nn.Module, x: Tensor) -> None:
         cast = copy.deepcopy(module).to(dtype)
         place = x.to(dtype).requires_grad_()
         wanted = {"its input": place, **dict(cast.named_parameters())}
-        out = cast(place)
+        out = _everything(cast, place)
         found = torch.autograd.grad((out * _weights(out)).sum(), list(wanted.values()), allow_unused=True)
         for label, gradient in zip(wanted, found, strict=True):
             assert gradient is not None, f"{_name(module)} has no gradient in {label} ({dtype})"
@@ -153,7 +153,7 @@ def check_double_backward(module: nn.Module, x: Tensor, *, tolerance: float) -> 
         for dtype in (torch.float32, torch.float64):
             cast = copy.deepcopy(module).to(dtype)
             place = x.to(dtype).requires_grad_(in_x)
-            out = cast(place)
+            out = _everything(cast, place)
             wanted = [*cast.parameters(), *([place] if in_x else [])]
             first = torch.autograd.grad((out.square() * _weights(out)).sum(), wanted, create_graph=True)
             penalty = torch.stack([(g * _weights(g)).sum() for g in first]).sum()
@@ -320,6 +320,13 @@ def tiny_task() -> GridTask:
 
 def _small(name: str, in_dim: int, out_dim: int, options: dict[str, Any], seed: int = 0) -> Field:
     return alfilter.build(name, in_dim=in_dim, out_dim=out_dim, samples=(4,) * in_dim, seed=seed, **options)
+
+
+def _everything(module: nn.Module, x: Tensor) -> Tensor:
+    """What a module puts out, at every scale if it has several: (..., c · scales)."""
+    outputs = module.outputs(x) if isinstance(module, Field | Network) else (module(x),)
+    assert torch.equal(outputs[-1], module(x)), f"the last of the outputs of {_name(module)} is not what it returns"
+    return torch.cat(outputs, dim=-1)
 
 
 def _weights(like: Tensor) -> Tensor:

@@ -107,15 +107,37 @@ def total_variation(grid: Any, reduction: str) -> float:
     return total if reduction == "sum" else total / max(pairs, 1)
 
 
+def activated(z: float, activation: str, omega: float, sharpness: float) -> float:
+    """σ(z) of every activation by its name."""
+    if activation == "relu":
+        return max(z, 0.0)
+    if activation == "gauss":
+        return math.exp(-((sharpness * z) ** 2))
+    if activation == "wavelet":
+        return math.cos(omega * z) * math.exp(-((sharpness * z) ** 2))
+    if activation == "sinc":
+        return math.sin(omega * z) / (omega * z) if z else 1.0
+    if activation == "hosc":
+        return math.tanh(sharpness * math.sin(omega * z))
+    if activation.startswith("finer"):
+        return math.sin(omega * (abs(z) + 1) * z)
+    return math.sin(omega * z)
+
+
 def mlp(
-    x: Sequence[float], weights: Sequence[Any], biases: Sequence[Any], activation: str, omega: float = 1.0
+    x: Sequence[float],
+    weights: Sequence[Any],
+    biases: Sequence[Any],
+    activation: str,
+    omega: float = 1.0,
+    sharpness: float = 1.0,
 ) -> list[float]:
     """Eqs. z1_filtered to output_layer, neuron by neuron."""
     z = list(x)
     for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         z = [sum(w * v for w, v in zip(row, z, strict=True)) + b for row, b in zip(weight, bias, strict=True)]
         if layer + 1 < len(weights):
-            z = [math.sin(omega * v) if activation == "sine" else max(v, 0.0) for v in z]
+            z = [activated(v, activation, omega, sharpness) for v in z]
     return z
 
 

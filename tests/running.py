@@ -74,6 +74,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: Callable[..., bytes] = lambda *given: buffer.getvalue()  # noqa: E731
     for name in ("error_figure", "spectrum_figure", "alpha_figure", "scale_response_figure", "convergence_figure"):
         monkeypatch.setattr(f"alfilter.report.figures.{name}", drawn)
+    monkeypatch.setattr("alfilter.report.sparse.sparse_figure", drawn)
 
 
 def start(words: list[str], log: Path) -> ForkServerProcess:

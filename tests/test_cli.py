@@ -18,7 +18,7 @@ from tests.running import FILES, SIZES, TINY, alfilter, picture, without_figures
 from alfilter.cli import COMMANDS, seconds
 from alfilter.errors import UserError
 from alfilter.methods import METHODS
-from alfilter.signals import read_image
+from alfilter.signals import read_image, write_image
 
 KEYS = {"method", "signal", "steps", "seconds", "params", "metrics", "heldout", "model"}
 
@@ -116,8 +116,6 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
     if observe == "mask":
         observe = f"mask:{picture(tmp_path / 'mask.tif', channels=1, seed=2)}"
         pixels = read_image(tmp_path / "mask.tif").values().numpy().reshape(12, 10, 1)
-        from alfilter.signals import write_image
-
         write_image(tmp_path / "mask.tif", (pixels > 0.5).astype("float32"))
     words = ("--steps", "8", "--seed", "5", "--observe", observe, "--out", folder, "--json", *TINY)
     fitted = json.loads(alfilter("fit", source, *words).out)
@@ -127,7 +125,7 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
     assert scored["metrics"] == pytest.approx(fitted["metrics"], abs=1e-6)
     assert (scored["heldout"] is None) == (fitted["heldout"] is None) == (observe == "all")
     if observe != "all":
-        assert set(fitted["heldout"]) == {"psnr"}
+        assert set(fitted["heldout"]) == ({"psnr", "psnr_between"} if observe == "every:2" else {"psnr"})
         assert scored["heldout"] == pytest.approx(fitted["heldout"], abs=1e-6)
         assert fitted["heldout"]["psnr"] != pytest.approx(fitted["metrics"]["psnr"], abs=1e-6)
         assert "held out psnr" in alfilter("eval", folder / "model.safetensors", source).out
@@ -135,7 +133,8 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
 
 def test_eval_with_the_mask_gone_scores_all_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_figures(monkeypatch)
-    source, mask = picture(tmp_path / "photo.png"), picture(tmp_path / "mask.png", channels=1)
+    source, mask = picture(tmp_path / "photo.png"), tmp_path / "mask.png"
+    write_image(mask, np.eye(12, 10)[..., None])
     words = ("--steps", "2", "--observe", f"mask:{mask}", "--out", tmp_path / "out", *TINY)
     assert alfilter("fit", source, *words).code == 0
     mask.unlink()

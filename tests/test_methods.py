@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.contracts import check_method
+from tests.methods import grids
 
 import alfilter
 from alfilter.config import Training
@@ -24,6 +25,16 @@ SMALL: dict[str, dict[str, Any]] = {
     "pe-mlp": {"width": 8, "depth": 2, "levels": 3},
     "fourier-features": {"width": 8, "depth": 2, "features": 6, "sigma": 2.0},
     "siren": {"width": 8, "depth": 2, "omega": 10.0},
+    "gauss": {"width": 8, "depth": 2, "sigma": 0.5},
+    "wire": {"width": 8, "depth": 2, "omega": 3.0, "scale": 2.0},
+    "hosc": {"width": 8, "depth": 2, "omega": 5.0, "beta": 2.0, "learn_beta": True},
+    "sinc": {"width": 8, "depth": 2, "omega": 5.0},
+    "finer": {"width": 8, "depth": 2, "omega": 5.0, "detach": False},  # the source's gradient is not the derivative
+    "mfn-fourier": {"width": 8, "depth": 2, "scale": 6.0},
+    "mfn-gabor": {"width": 8, "depth": 2, "scale": 6.0},
+    "bacon": {"width": 8, "shares": (1, 2, 1), "resolution": 8},
+    "poly-inr": {"width": 8, "levels": 3},
+    **grids.SMALL,
 }
 PRESETS = [(name, which) for name, row in METHODS.items() for which in row.presets]
 
@@ -76,6 +87,16 @@ def test_every_option_is_documented_and_has_the_sources_value(name: str) -> None
         ("pe-mlp", mlp_count(12, 3, 8, 2)),
         ("fourier-features", mlp_count(12, 3, 8, 2)),
         ("siren", mlp_count(2, 3, 8, 2)),
+        ("gauss", mlp_count(2, 3, 8, 2)),
+        ("wire", (2 + 1) * 5 + 2 * (5 + 1) * 5 + 2 * 5 * 3 + 3),  # int(8/√2) = 5 complex neurons
+        ("hosc", mlp_count(2, 3, 8, 2) + 2),  # a β for each hidden layer
+        ("sinc", mlp_count(2, 3, 8, 2)),
+        ("finer", mlp_count(2, 3, 8, 2)),
+        ("mfn-fourier", 3 * (2 + 1) * 8 + 2 * (8 + 1) * 8 + (8 + 1) * 3),
+        ("mfn-gabor", 3 * (2 + 1 + 2 + 1) * 8 + 2 * (8 + 1) * 8 + (8 + 1) * 3),
+        ("bacon", 3 * 8 + 2 * (8 + 1) * 8 + 2 * (8 + 1) * 3),  # frequencies are frozen
+        ("poly-inr", 3 * (2 + 1) * 8 + 3 * (8 + 1) * 8 + (8 + 1) * 3),
+        *grids.COUNTS.items(),
     ],
 )
 def test_parameter_count_is_a_formula(name: str, expected: int) -> None:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from alfilter.config import Training as Training
     from alfilter.errors import UserError as UserError
+    from alfilter.estimator import ALFilterRegressor as ALFilterRegressor
     from alfilter.methods import METHODS as METHODS
     from alfilter.methods import Field as Field
     from alfilter.methods import build as build
     from alfilter.tasks import ImageTask as ImageTask
+    from alfilter.tasks import PointTask as PointTask
     from alfilter.training import fit as fit
     from alfilter.training import load as load
     from alfilter.training import save as save
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "ALFilterRegressor": "estimator",
     "METHODS": "methods",
     "Field": "methods",
     "ImageTask": "tasks",
+    "PointTask": "tasks",
     "Training": "config",
     "UserError": "errors",
     "build": "methods",
@@ -33,7 +37,20 @@ _HOME = {
     "save": "training",
 }
 
-__all__ = ["METHODS", "Field", "ImageTask", "Training", "UserError", "__version__", "build", "fit", "load", "save"]
+__all__ = [
+    "METHODS",
+    "ALFilterRegressor",
+    "Field",
+    "ImageTask",
+    "PointTask",
+    "Training",
+    "UserError",
+    "__version__",
+    "build",
+    "fit",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

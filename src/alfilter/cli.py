@@ -73,13 +73,14 @@ def parser() -> Parser:
     _add_fit(commands)
     _add_render(commands)
     _add_eval(commands)
+    _add_predict(commands)
     _add_info(commands)
     _add_methods(commands)
     _add_experiment(commands)
     return top
 
 
-COMMANDS = ("fit", "render", "eval", "info", "methods", "experiment")
+COMMANDS = ("fit", "render", "eval", "predict", "info", "methods", "experiment")
 
 
 def _check_command(words: list[str]) -> None:
@@ -93,19 +94,24 @@ def _check_command(words: list[str]) -> None:
 
 def _add_fit(commands: Any) -> None:
     p = commands.add_parser("fit", help="fit a signal and write a run folder with model, pictures and report")
-    p.add_argument("signal", metavar="SIGNAL", help="a picture's file, or sample:NAME (sample:astronaut)")
+    p.add_argument("signal", metavar="SIGNAL", help="a picture, a table of points, or sample:NAME (sample:astronaut)")
     p.add_argument("--method", default="al-sine", help="see 'alfilter methods' (default: al-sine)")
-    p.add_argument("--preset", default="default", help="settings to start from: default, paper")
+    p.add_argument("--preset", help="default, paper, source, reconstruct (the default when samples are missing)")
+    p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")
     length = p.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="optimiser steps")
     length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h")
     p.add_argument("--seed", type=int, default=0, help="of the start and the sampling (default: 0)")
     p.add_argument("--observe", default="all", help="samples that are seen: all, every:2, random:0.35, mask:FILE")
+    p.add_argument("--coords", metavar="A,B", help="a table's columns that say where: 1 to 4 names")
+    p.add_argument("--values", metavar="C,D", help="a table's columns to fit")
+    p.add_argument("--weight", metavar="W", help="a table's column that weighs its rows")
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="options",
                    help="an option of the method, e.g. levels=6; may be repeated")  # fmt: skip
     p.add_argument("--train", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of the training, e.g. lr=5e-4 or batch=8192; may be repeated")  # fmt: skip
     p.add_argument("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    p.add_argument("--params", type=int, metavar="N", help="size the method to N parameters, within 5 %%")
     p.add_argument("--threads", type=int, help="cores to use (default: all)")
     p.add_argument("--out", metavar="DIR", help="the run folder (default: runs/SIGNAL-METHOD)")
     p.add_argument("--resume", action="store_true", help="go on with the run in the folder")
@@ -131,11 +137,17 @@ def _fit(arguments: argparse.Namespace) -> int:
     order = Order(
         signal=arguments.signal,
         method=arguments.method,
-        preset=arguments.preset,
+        preset=arguments.preset or "default",
+        pick=arguments.preset is None,
+        auto=arguments.auto,
         options=parse_options(method(arguments.method).options, arguments.options, arguments.method),
+        params=arguments.params,
         training=training,
         seed=arguments.seed,
         observe=arguments.observe,
+        coords=_names(arguments.coords),
+        values=_names(arguments.values),
+        weight=arguments.weight,
         out=arguments.out,
         resume=arguments.resume,
         overwrite=arguments.overwrite,
@@ -154,6 +166,11 @@ def _fit(arguments: argparse.Namespace) -> int:
         return stop.exit_code
     print(f"alfilter: the report is {folder / 'report.html'}", file=sys.stderr)
     return 0
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    """Column names parted by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
 
 
 def seconds(text: str) -> float:
@@ -202,6 +219,7 @@ def _add_render(commands: Any) -> None:
     p.add_argument(
         "--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture; X1 and Y1 are outside"
     )
+    p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
     p.add_argument("--bits", type=int, help="8, 16, or 32 for float TIFF (default: as the fitted picture)")
     p.set_defaults(command=_render)
 
@@ -210,7 +228,7 @@ def _render(arguments: argparse.Namespace) -> int:
     from alfilter.rendering import View, render_file
     from alfilter.training import load
 
-    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region)
+    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level)
     shape = render_file(load(arguments.model), arguments.out, view, arguments.bits)
     print(f"{arguments.out} {shape[1]}x{shape[0]}")
     return 0
@@ -240,6 +258,23 @@ def _eval(arguments: argparse.Namespace) -> int:
     }
     scores = score(field, arguments.signal, arguments.lpips)
     _print_result({**line, **scores}, arguments.json)
+    return 0
+
+
+def _add_predict(commands: Any) -> None:
+    p = commands.add_parser("predict", help="write a fitted table's values at new points")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("query", metavar="QUERY", help="a table with the coordinates' columns: .csv, .npz, .npy, .parquet")
+    p.add_argument("--out", metavar="FILE", help=".csv, .tsv, .npz or .parquet (default: CSV on stdout)")
+    p.set_defaults(command=_predict)
+
+
+def _predict(arguments: argparse.Namespace) -> int:
+    from alfilter.predicting import predict_file
+    from alfilter.training import load
+
+    total, beyond = predict_file(load(arguments.model), arguments.query, arguments.out)
+    print(f"alfilter: {beyond} of {total} points lie outside the fitted region", file=sys.stderr)
     return 0
 
 

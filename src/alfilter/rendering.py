@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
+from alfilter.predicting import score_points
 from alfilter.signals import GridSignal, open_signal, write_image
 from alfilter.signals.image import FORMATS
 from alfilter.tasks import ImageTask, axis_coords, sample_axes, sample_grid
@@ -22,11 +25,15 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class View:
-    """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all)."""
+    """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
+
+    level: which output of a field that has several, from 1, the coarsest; none is the finest.
+    """
 
     size: str | None = None
     scale: float | None = None
     region: str | None = None
+    level: int | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -55,7 +62,16 @@ def render(field: Field, view: View) -> Tensor:
     """
     shape = _picture_shape(field)
     (rows, columns), (x0, y0, x1, y1) = view.resolve(shape)
-    return sample_axes(field, [axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])])
+    axes = [axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])]
+    return sample_axes(field if view.level is None else at_level(field, view.level), axes)
+
+
+def at_level(field: Field, level: int) -> Callable[[Tensor], Tensor]:
+    """A field's output number `level`, 1 being the coarsest of those it has."""
+    count = len(field.outputs(torch.zeros(1, field.in_dim)))
+    if not 1 <= level <= count:
+        raise UserError(f"--level must be between 1 and {count} for {field.spec.get('method')}, got {level}")
+    return lambda x: field.outputs(x)[level - 1]
 
 
 def render_file(field: Field, out: str | Path, view: View, bits: int | None = None) -> tuple[int, int]:
@@ -77,6 +93,8 @@ def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]
 
     weights: a file of LPIPS weights, the empty string for the one the environment names, None for no LPIPS.
     """
+    if field.signal.get("kind") == "points":
+        return score_points(field, spec).plain()
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
         want, got = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,18 +15,31 @@ import numpy as np
 import torch
 
 from alfilter import __version__
+from alfilter.auto import choose, density_of, suited_preset
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
 from alfilter.files import write_bytes, write_text
-from alfilter.methods import Field, build, parameter_count, preset
-from alfilter.tasks import ImageTask
+from alfilter.methods import Field, build, parameter_count, preset, sized, training
+from alfilter.predicting import open_points, point_results
+from alfilter.signals import open_signal
+from alfilter.signals.tables import is_table
+from alfilter.tasks import ImageTask, PointTask, Scores
 from alfilter.training import NotFinite, Progress, Result, fit, save
 from alfilter.training.checkpoint import first_difference
 
 MODEL, CONFIG, METRICS, HISTORY = "model.safetensors", "config.json", "metrics.json", "history.jsonl"
 CHECKPOINT = "checkpoint.safetensors"
 PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "convergence")
-_FILES = (MODEL, CONFIG, METRICS, HISTORY, CHECKPOINT, "report.html", *(f"{name}.png" for name in PICTURES))
+MORE_PICTURES = ("map", "parity", "sparse")
+_FILES = (
+    MODEL,
+    CONFIG,
+    METRICS,
+    HISTORY,
+    CHECKPOINT,
+    "report.html",
+    *(f"{name}.png" for name in (*PICTURES, *MORE_PICTURES)),
+)
 
 
 @dataclass(frozen=True)
@@ -37,9 +50,16 @@ class Order:
     method: str = "al-sine"
     preset: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
+    params: int | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     observe: str = "all"
+    coords: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    weight: str | None = None
+    pick: bool = False  # no preset was named: take the one that suits the signal
+    auto: bool = False  # choose L, B, the α grid, ω0 and λ from the seen samples
+    chosen: Mapping[str, Any] | None = None  # what `auto` chose, kept with the run
     out: str | None = None
     resume: bool = False
     overwrite: bool = False
@@ -61,20 +81,26 @@ def run(
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Fit a signal into a run folder and return its result line. say: told what is going on, in short lines."""
-    recipe = preset(order.method, order.preset)
-    setting = configure(Training, {**recipe.training, **order.training}, "training")
+    configure(Training, {**preset(order.method, order.preset).training, **order.training}, "training")
     folder = order.folder()
     _check_order(order)
     _check_folder(folder, order)
-    task = ImageTask.from_file(order.signal, order.observe, order.seed)
+    task = open_task(order, say)
+    order = settle(order, task, folder, say)
+    setting = training(order.method, order.preset, density_of(task), **order.training)
+    options = dict(order.options)
+    if order.params is not None:
+        sizes = task.in_dim, task.out_dim, task.samples
+        options = sized(order.method, order.params, *sizes, preset=order.preset, **options)
     model = build(
         order.method,
         in_dim=task.in_dim,
         out_dim=task.out_dim,
         preset=order.preset,
         samples=task.samples,
+        density=density_of(task),
         seed=order.seed,
-        **order.options,
+        **options,
     )
     model.to(choose_device(order.device))
     config = _config(order, model, task, setting)
@@ -103,14 +129,40 @@ def run(
     return finish(folder, order, model, task, result)
 
 
-def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Result) -> dict[str, Any]:
+def open_task(order: Order, say: Callable[[str], None] = lambda line: None) -> ImageTask | PointTask:
+    """The task of an order: of a table with named columns, or of what the file's content says it is."""
+    if order.coords or order.values or order.weight or is_table(order.signal):
+        columns = (order.coords, order.values, order.weight)
+        return open_points(order.signal, columns, order.observe, order.seed, say)
+    signal = open_signal(order.signal)
+    task: ImageTask | PointTask = _TASKS[signal.kind](signal, order.observe, order.seed)
+    if order.observe != "all" and task.seen is None:
+        raise UserError(f"--observe {order.observe} sees every sample, so nothing is held out; say --observe all")
+    return task
+
+
+def settle(order: Order, task: ImageTask | PointTask, folder: Path, say: Callable[[str], None]) -> Order:
+    """The order with its preset picked and, if asked, the choices of `auto`; a resumed run keeps its own."""
+    if order.pick and (which := suited_preset(order.method, task)) != order.preset:
+        say(f"samples are missing: preset {which} (--preset default takes the other)")
+        order = replace(order, preset=which)
+    if not order.auto:
+        return order
+    stored = _read_object(folder / CONFIG).get("auto") if order.resume and (folder / CONFIG).exists() else None
+    if not isinstance(stored, dict):
+        chosen = choose(order.method, order.preset, task, order.options, order.training, order.seed, say)
+        stored = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
+    options, settings = ({**stored.get(name, {}), **given} for name, given in
+                         (("options", order.options), ("training", order.training)))  # fmt: skip
+    return replace(order, options=options, training=settings, chosen=stored)
+
+
+def finish(folder: Path, order: Order, model: Field, task: ImageTask | PointTask, result: Result) -> dict[str, Any]:
     """Write what a fit leaves behind: model, scores, pictures, report; and return the result line."""
     from alfilter.report import write_report
-    from alfilter.tasks import sample_grid
 
     save(model, folder / MODEL)
-    prediction, target = sample_grid(model, task.signal.shape), task.target()
-    scores = task.compare(prediction, target)
+    scores = _RESULTS[task.signal.kind](folder, model, task)
     line = {
         "method": order.method,
         "signal": order.signal,
@@ -121,7 +173,6 @@ def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Re
         "model": str(folder / MODEL),
         "finished": result.finished,
     }
-    write_pictures(folder, model, task, prediction.numpy(), target.numpy())
     write_text(folder / METRICS, json.dumps(line, indent=2) + "\n")
     write_report(folder)
     if result.finished:
@@ -129,11 +180,26 @@ def finish(folder: Path, order: Order, model: Field, task: ImageTask, result: Re
     return line
 
 
+def _picture_results(folder: Path, model: Field, task: ImageTask) -> Scores:
+    """A picture's scores, its pictures written."""
+    from alfilter.tasks import sample_grid
+
+    prediction, target = sample_grid(model, task.signal.shape), task.target()
+    write_pictures(folder, model, task, prediction.numpy(), target.numpy())
+    return task.compare(prediction, target)
+
+
+# by the kind of the signal: what makes its task, and what scores and draws it
+_TASKS: dict[str, Callable[..., Any]] = {"image": ImageTask}
+_RESULTS: dict[str, Callable[..., Scores]] = {"image": _picture_results, "points": point_results}
+
+
 def write_pictures(folder: Path, model: Field, task: ImageTask, prediction: Any, target: Any) -> None:
     """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became."""
     from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
     from alfilter.report import figures
     from alfilter.report.measures import error_map
+    from alfilter.report.sparse import sparse_picture
     from alfilter.signals import write_image
 
     bits = 16 if task.signal.bits > 8 else 8
@@ -141,6 +207,7 @@ def write_pictures(folder: Path, model: Field, task: ImageTask, prediction: Any,
     write_image(folder / "reconstruction.png", prediction, bits)
     if task.seen is not None:
         write_image(folder / "observed.png", _observed(target, task.seen.numpy()))
+        write_bytes(folder / "sparse.png", sparse_picture(model, task, prediction, target))
     shape = tuple(min(n, 512) for n in task.signal.shape)
     clipped = np.clip(prediction, 0, 1)
     write_bytes(folder / "error.png", figures.error_figure(error_map(clipped, target)))
@@ -298,7 +365,7 @@ def _comparable(value: Any) -> Any:
     return {k: v for k, v in value.items() if k != "source"} if isinstance(value, dict) else value
 
 
-def _config(order: Order, model: Field, task: ImageTask, setting: Training) -> dict[str, Any]:
+def _config(order: Order, model: Field, task: ImageTask | PointTask, setting: Training) -> dict[str, Any]:
     config = {
         "method": order.method,
         "preset": order.preset,
@@ -309,6 +376,8 @@ def _config(order: Order, model: Field, task: ImageTask, setting: Training) -> d
         "version": __version__,
         "command": list(order.command),
     }
+    if order.chosen is not None:
+        config["auto"] = order.chosen
     plain: dict[str, Any] = json.loads(json.dumps(config))
     return plain
 

@@ -99,7 +99,7 @@ def test_whole_page() -> None:
     text = page()
     checker = check(text)
     assert checker.text["h2"] == ("The pictureThe numbersWhat the field learnedWhere it is wrongHow to repeat it")
-    assert len(checker.named("img")) == 7, "all pictures but convergence, which is drawn as SVG"
+    assert len(checker.named("img")) == len(PICTURES) - 1, "all pictures but convergence, which is drawn as SVG"
     assert len(checker.named("svg")) == 1
     (slider,) = checker.named("input")
     assert (slider["type"], slider["aria-label"]) == ("range", "Share of the reference shown, in percent")

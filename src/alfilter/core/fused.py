@@ -39,6 +39,22 @@ def compiled() -> ModuleType:
     return module
 
 
+@cache
+def compiled_shapes() -> ModuleType:
+    """The kernels of the activations beyond sine and ReLU."""
+    from alfilter.core import shape_kernels
+
+    return shape_kernels
+
+
+@cache
+def compiled_products() -> ModuleType:
+    """The kernels of the layers that multiply."""
+    from alfilter.core import product_kernels
+
+    return product_kernels
+
+
 def replay(plain: Callable[..., Tensor], inputs: Sequence[Tensor], grad: Tensor) -> tuple[Tensor | None, ...]:
     """The gradients of `plain(*inputs)` in operations autograd can follow: a fused function differentiated twice."""
     wanted = [i for i, tensor in enumerate(inputs) if tensor.requires_grad]

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+
+Pieces = Iterator[tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What an encoding may look at while it is trained.
+
+    step: optimiser steps done. progress: share of the run that is over, in [0, 1]. samples: piece by piece, coordinates
+    (n, d) and values (n, c) of the signal, or of a random part of a large one. errors: coordinates (n, d) and the
+    field's mean squared error (n,) there, now. Both are computed only when called, and depend on (seed, step) alone.
+    """
+
+    step: int
+    progress: float
+    samples: Callable[[], Pieces]
+    errors: Callable[[], Pieces]
 
 
 class Encoding(nn.Module, ABC):
@@ -37,3 +56,11 @@ class Encoding(nn.Module, ABC):
 
     def constrain(self) -> None:
         """Bring the parameters back into their domain; called after every optimiser step."""
+
+    def adapt(self, situation: Situation) -> None:
+        """Look at the signal or at the error, and change what the gradient cannot: which places get features.
+
+        Called before the first step and after every step. What it changes must be buffers of fixed size, changed in
+        place (copies of the field on other threads share them), by a rule without hidden state, so that a resumed run
+        goes the same way.
+        """

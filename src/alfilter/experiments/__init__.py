@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from alfilter.experiments import alpha, order, wallclock
+from alfilter.experiments import alpha, between, order, wallclock
 from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
 
-EXPERIMENTS: dict[str, Experiment] = {study.name: study for study in (alpha.STUDY, order.STUDY, wallclock.STUDY)}
+EXPERIMENTS: dict[str, Experiment] = {
+    study.name: study for study in (alpha.STUDY, order.STUDY, wallclock.STUDY, between.STUDY, between.SEARCH_STUDY)
+}
 
 __all__ = ["EXPERIMENTS", "Experiment", "Run", "run_experiment", "table"]

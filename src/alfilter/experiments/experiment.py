@@ -45,12 +45,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A study: what it asks, its runs, and how its lines become text."""
+    """A study: what it asks, its runs, how its lines become text, and how a run is carried out if not by `execute`."""
 
     name: str
     question: str
     runs: Callable[[], list[Run]]
     summarise: Callable[[Lines], str]
+    execute: Callable[..., dict[str, Any]] | None = None
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def run_experiment(
     missing = [run for run in runs if run.name not in done]
     say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")
     with path.open("a", encoding="utf-8") as stream:
-        for count, line in enumerate(_compute(missing, data, workers), start=1):
+        for count, line in enumerate(_compute(missing, data, workers, study.execute or execute), start=1):
             stream.write(json.dumps(line) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
@@ -120,7 +121,9 @@ def run_experiment(
     return [done[run.name] for run in runs]
 
 
-def _compute(runs: Sequence[Run], data: str, workers: int) -> Iterable[dict[str, Any]]:
+def _compute(
+    runs: Sequence[Run], data: str, workers: int, execute: Callable[..., dict[str, Any]]
+) -> Iterable[dict[str, Any]]:
     if workers <= 1:
         for run in runs:
             yield execute(run, data, threads=os.cpu_count() or 1)

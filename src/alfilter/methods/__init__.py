@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -10,24 +11,35 @@ import torch
 
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
-from alfilter.methods import adaptive, fixed
+from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
-from alfilter.methods.method import Method, Preset, Samples
+from alfilter.methods.method import Density, Method, Preset, Samples
+from alfilter.methods.sizing import cost_per_point, sized
 
 __all__ = [
     "METHODS",
+    "Density",
     "Field",
     "Method",
     "Preset",
     "Samples",
     "build",
+    "cost_per_point",
     "method",
     "parameter_count",
     "preset",
+    "sized",
     "training",
 ]
 
-METHODS: dict[str, Method] = {**adaptive.ROWS, **fixed.ROWS}
+METHODS: dict[str, Method] = {
+    **adaptive.ROWS,
+    **fixed.ROWS,
+    **activated.ROWS,
+    **multiplicative.ROWS,
+    **grids.ROWS,
+    **tiles.ROWS,
+}
 
 
 def method(name: str) -> Method:
@@ -45,9 +57,9 @@ def preset(name: str, which: str) -> Preset:
     return presets[which]
 
 
-def training(name: str, which: str = "default", **overrides: Any) -> Training:
-    """The training of a preset with some of its settings changed."""
-    return configure(Training, {**preset(name, which).training, **overrides}, "training")
+def training(name: str, which: str = "default", density: Density | None = None, **overrides: Any) -> Training:
+    """The training of a preset, for a signal seen that densely, with some of its settings changed."""
+    return configure(Training, {**preset(name, which).training_at(density), **overrides}, "training")
 
 
 def build(
@@ -57,6 +69,7 @@ def build(
     out_dim: int,
     preset: str | None = None,
     samples: Samples | None = None,
+    density: Density | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Field:
@@ -64,7 +77,8 @@ def build(
 
     in_dim, out_dim: coordinates and values of the signal. preset: the settings to start from; none takes the options'
     own defaults, which are the source's. samples: how many samples the signal has along each axis, if known: sizes that
-    follow the signal (the α grid) use it. seed: of the random start. options: of that method, checked.
+    follow the signal (the α grid) use it. density: how densely it is seen, for presets that follow that; none takes
+    every sample as seen. seed: of the random start. options: of that method, checked.
 
     >>> build("al-sine", in_dim=2, out_dim=3, levels=4, grid=16)(torch.zeros(5, 2)).shape
     torch.Size([5, 3])
@@ -78,7 +92,9 @@ def build(
             raise UserError(f"{label} must be a whole number of at least 1, got {size!r}")
     if samples is not None and (len(samples) != in_dim or min(samples) < 1):
         raise UserError(f"samples must name {in_dim} sizes of at least 1 for {in_dim} coordinates, got {samples}")
-    chosen = {**(_preset_options(name, preset) if preset else {}), **options}
+    if density is None and samples is not None:
+        density = Density.of(in_dim, math.prod(samples), math.prod(samples))
+    chosen = {**(_preset_options(name, preset, density) if preset else {}), **options}
     config: Any = configure(row.options, chosen, name)
     generator = torch.Generator().manual_seed(seed)
     encoding, network = row.build(config, in_dim, out_dim, samples, generator)
@@ -93,5 +109,5 @@ def build(
     return Field(encoding, network, spec)
 
 
-def _preset_options(name: str, which: str) -> Mapping[str, Any]:
-    return preset(name, which).options
+def _preset_options(name: str, which: str, density: Density | None) -> Mapping[str, Any]:
+    return preset(name, which).options_at(density)

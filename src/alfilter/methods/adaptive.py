@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods.method import (
     Backbone,
+    Density,
     Dyadic,
     Method,
     Parts,
@@ -79,6 +81,32 @@ def _al_relu(options: AlRelu, in_dim: int, out_dim: int, samples: Samples | None
     return encoding, relu_network(options, encoding, out_dim, generator)
 
 
+SPARSE = {"tv": 1e-3}  # the paper's λ on the summed total variation of the α grid, when samples are missing
+
+
+def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a field between the samples should know: nothing finer than they can tell.
+
+    ω0 grows with the samples per axis (30 at 128, where it was measured); the finest dyadic scale stays a factor of 8
+    below the Nyquist rate, N/2 cycles across the domain; the band spans two scales; the jitter is a share of the
+    distance between seen samples.
+    """
+    omega = min(max(OMEGA * density.seen / 128, 6.0), 90.0)
+    levels = min(max(round(math.log2(max(density.seen, 4) / 8)), 2), 8)
+    options = {"omega": omega, "levels": levels, "bandwidth": 4.0 * density.dims}
+    if density.dims > 2:
+        options["grid"] = 8
+    return options, {"jitter": JITTER * density.gap}
+
+
+OMEGA, JITTER = 30.0, 0.15
+RECONSTRUCT = Preset(
+    {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 0.1, "levels": 4, "bandwidth": 8.0, "grid": 16,
+     "depth": 4},
+    {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 3e-3},
+    adapt=_follow_density,
+)  # fmt: skip
+
 ROWS = {
     "al-sine": Method(
         "AL-Filter with sine layers (the paper's Ours-Sine)",
@@ -86,11 +114,13 @@ ROWS = {
         AlSine,
         _al_sine,
         {
-            "paper": Preset(),
+            "source": Preset(),
+            "paper": Preset(sparse=SPARSE),
             "default": Preset(
                 {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, "omega": 60.0},
                 {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 4e-4, "lr_encoding": 3e-4},
             ),
+            "reconstruct": RECONSTRUCT,
         },
         adaptive="yes",
         explicit="yes",
@@ -102,7 +132,8 @@ ROWS = {
         AlRelu,
         _al_relu,
         {
-            "paper": Preset(),
+            "source": Preset(),
+            "paper": Preset(sparse=SPARSE),
             "default": Preset({"start": 0.0, "unit": "axis"}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
         },
         adaptive="yes",

@@ -45,6 +45,11 @@ class Field(nn.Module):
             raise UserError(f"this field takes {self.in_dim} coordinates in the last axis, got shape {tuple(x.shape)}")
         return torch.addcmul(self.shift, self.scale, self.network(self.encoding(x)))
 
+    def outputs(self, x: Tensor) -> tuple[Tensor, ...]:
+        """The values at every scale the network has, coarse to fine, each (..., out_dim); the last is the field's."""
+        features = self.encoding(x)
+        return tuple(torch.addcmul(self.shift, self.scale, out) for out in self.network.outputs(features))
+
     def set_range(self, low: Tensor, high: Tensor) -> None:
         """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""
         self.shift.copy_((low + high) / 2)

@@ -59,14 +59,22 @@ ROWS = {
         2020,
         PeMlp,
         _pe_mlp,
-        {"paper": Preset(), "default": Preset({}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-3})},
+        {
+            "source": Preset(),
+            "paper": Preset(),
+            "default": Preset({}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-3}),
+        },
     ),
     "fourier-features": Method(
         "Gaussian Fourier features and a ReLU network",
         2020,
         FourierFeatures,
         _fourier_features,
-        {"paper": Preset(), "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01})},
+        {
+            "source": Preset(),
+            "paper": Preset(),
+            "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
+        },
     ),
     "siren": Method(
         "Sinusoidal representation network",
@@ -74,6 +82,7 @@ ROWS = {
         SineBackbone,
         _siren,
         {
+            "source": Preset({}, {"lr": 1e-4}),
             "paper": Preset({}, {"lr": 1e-4}),
             "default": Preset({"omega": 90.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-4}),
         },

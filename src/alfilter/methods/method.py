@@ -17,11 +17,46 @@ Parts = tuple[Encoding, Network]
 
 
 @dataclass(frozen=True)
+class Density:
+    """How densely a signal is seen: `seen` samples per axis of `dims`, and `gap` ≥ 1, the distance between seen samples
+    in units of the signal's own spacing."""
+
+    dims: int
+    seen: float
+    gap: float = 1.0
+
+    @classmethod
+    def of(cls, dims: int, seen: int, total: int) -> Density:
+        """Of `seen` samples out of `total`, spread evenly.
+
+        >>> Density.of(2, 4096, 16384)
+        Density(dims=2, seen=64.0, gap=2.0)
+        """
+        return cls(dims, seen ** (1 / dims), (total / seen) ** (1 / dims))
+
+
+@dataclass(frozen=True)
 class Preset:
-    """Settings under one name: what differs from the options' and the training's own defaults."""
+    """Settings under one name: what differs from the options' and the training's own defaults.
+
+    sparse: of the training when some samples are unseen. adapt: options and training that follow how densely the
+    signal is seen.
+    """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    sparse: Mapping[str, Any] = field(default_factory=dict)
+    adapt: Callable[[Density], tuple[Mapping[str, Any], Mapping[str, Any]]] | None = None
+
+    def options_at(self, density: Density | None) -> dict[str, Any]:
+        """The options for a signal seen that densely."""
+        return {**self.options, **(self.adapt(density)[0] if self.adapt and density else {})}
+
+    def training_at(self, density: Density | None) -> dict[str, Any]:
+        """The training for a signal seen that densely."""
+        adapted = self.adapt(density)[1] if self.adapt and density else {}
+        unseen = self.sparse if density and density.gap > 1 else {}
+        return {**self.training, **unseen, **adapted}
 
 
 @dataclass(frozen=True)
@@ -29,6 +64,7 @@ class Method:
     """One system: its options, how it is built, its presets, and the facts of the paper's Table 1.
 
     adaptive, explicit, positional: spatially adaptive; explicit local frequency control; position-dependent parameters.
+    size_by: the whole-number option that sizes the method to a parameter budget.
     """
 
     title: str
@@ -39,6 +75,7 @@ class Method:
     adaptive: str = "no"
     explicit: str = "no"
     positional: str = "no"
+    size_by: str = "width"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,22 @@
 
 from alfilter.networks.activations import ACTIVATIONS, Activation
 from alfilter.networks.base import Network
+from alfilter.networks.filterbank import FilterBank
+from alfilter.networks.levels import LevelDecoder
+from alfilter.networks.mfn import MFN, Bacon
 from alfilter.networks.mlp import MLP
+from alfilter.networks.polynomial import PolyINR
+from alfilter.networks.wavelet import ComplexWavelet
 
-__all__ = ["ACTIVATIONS", "MLP", "Activation", "Network"]
+__all__ = [
+    "ACTIVATIONS",
+    "MFN",
+    "MLP",
+    "Activation",
+    "Bacon",
+    "ComplexWavelet",
+    "FilterBank",
+    "LevelDecoder",
+    "Network",
+    "PolyINR",
+]

@@ -18,3 +18,10 @@ class Network(nn.Module, ABC):
     @abstractmethod
     def forward(self, features: Tensor) -> Tensor:
         """features: (..., in_dim) → (..., out_dim)."""
+
+    def outputs(self, features: Tensor) -> tuple[Tensor, ...]:
+        """All outputs of a network that has several, coarse to fine, each (..., c); the last is what a call returns.
+
+        Training fits every one of them to the signal.
+        """
+        return (self(features),)

@@ -18,8 +18,9 @@ class MLP(Network):
     """z ← σ(W z + b) for `depth` hidden layers of `width`, then a linear output.
 
     depth counts the activated layers, as the paper's k-1 does (the SIREN code's `hidden_layers` is one less).
-    first_bound: half-widths of the first layer's uniform start per input, for activations that take them from the
-    encoding; None applies SIREN's 1/C.
+    omega, sharpness: the numbers of the activations that have them; learn_sharpness makes the second one a parameter of
+    every hidden layer. first_bound: half-widths of the first layer's uniform start per input, for activations that take
+    them from the encoding; None applies SIREN's 1/C. first_bias: half-width of the first biases' start; None is 1/√C.
 
     >>> MLP(32, 3, width=256, depth=3, activation="relu")(torch.zeros(4, 32)).shape
     torch.Size([4, 3])
@@ -34,11 +35,14 @@ class MLP(Network):
         depth: int,
         activation: str,
         omega: float = 1.0,
+        sharpness: float = 1.0,
+        learn_sharpness: bool = False,
         first_bound: Tensor | None = None,
+        first_bias: float | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(in_dim, out_dim)
-        self.activation, self.omega = activation, omega
+        self.activation, self.omega, self.sharpness = activation, omega, sharpness
         self.row = ACTIVATIONS[activation]
         sizes = list(pairwise([in_dim, *[width] * depth, out_dim]))
         self.weights = nn.ParameterList()
@@ -46,15 +50,19 @@ class MLP(Network):
         for position, (inputs, outputs) in enumerate(sizes):
             bound = self._bound(position, len(sizes), inputs, first_bound)
             self.weights.append(nn.Parameter(_uniform((outputs, inputs), generator) * bound))
-            self.biases.append(nn.Parameter(_uniform((outputs,), generator) / math.sqrt(inputs)))
+            offset = 1 / math.sqrt(inputs) if position > 0 or first_bias is None else first_bias
+            self.biases.append(nn.Parameter(_uniform((outputs,), generator) * offset))
+        self.learned = nn.Parameter(torch.full((depth,), sharpness)) if learn_sharpness else None
 
     def forward(self, features: Tensor) -> Tensor:
-        if self.activation in FUSED:
-            return perceptron(features, list(self.weights), list(self.biases), self.activation, self.omega)
+        if self.learned is None and self.activation in FUSED:
+            numbers = self.activation, self.omega, self.sharpness
+            return perceptron(features, list(self.weights), list(self.biases), *numbers)
         z = features
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
-        for w, b in hidden:
-            z = self.row.layer(z, w, b, self.omega)  # (..., width)
+        for i, (w, b) in enumerate(hidden):
+            sharpness = self.sharpness if self.learned is None else self.learned[i]
+            z = self.row.layer(z, w, b, self.omega, sharpness)  # (..., width)
         return affine(z, weight, bias)
 
     def _bound(self, position: int, count: int, inputs: int, first_bound: Tensor | None) -> float | Tensor:

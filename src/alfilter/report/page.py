@@ -16,10 +16,12 @@ from alfilter.report.svg import convergence_svg
 # name: (what is shown, unit, digits, one sentence)
 METRICS = {
     "psnr": ("PSNR", "dB", 2, "Peak signal-to-noise ratio; higher is better, and 6 dB more halves the error."),
+    "psnr_between": ("PSNR between", "dB", 2, "On the pixels [1::2, 1::2], farthest from those that were seen."),
     "ssim": ("SSIM", "", 4, "Structural similarity of small windows; 1 is identical."),
     "lpips": ("LPIPS", "", 4, "Perceived difference according to AlexNet's features; 0 is identical."),
     "mse": ("MSE", "", 6, "Mean squared error, in squared units of the values; lower is better."),
     "rmse": ("RMSE", "", 5, "Root of the mean squared error, in the units of the values; lower is better."),
+    "r2": ("R²", "", 4, "Share of the values' variance that is explained; 1 is all of it."),
     "mae": ("MAE", "", 5, "Mean absolute error, in the units of the values; lower is better."),
     "l1": ("L1", "", 5, "Mean absolute error, in the units of the values; lower is better."),
     "snr": ("SNR", "dB", 2, "Signal power over error power; higher is better."),
@@ -42,6 +44,21 @@ CHARTS = {
         "Small maps of the mean filter response, one for each dyadic scale",
         "H̄<sub>j</sub> is the mean response of the channels of scale <i>j</i>, from 0 (blocked) to 1 (passed); its "
         "square weighs how fast that frequency is learned there.",
+    ),
+    "map": (
+        "The field",
+        "The fitted field over its coordinates, in the user's units",
+        "The field between and at the measured points, which are drawn over it.",
+    ),
+    "sparse": (
+        "What was seen, and what was made of it",
+        "Truth, seen pixels, error where seen, reconstruction, error and alpha in six panels",
+        "Truth, masked input and the error where it was seen; reconstruction, the whole error, and α.",
+    ),
+    "parity": (
+        "Predicted against measured",
+        "Scatter of predicted over measured values",
+        "A point on the line is predicted exactly. Held-out points, where there are any, were never seen.",
     ),
     "error": (
         "Error in space",
@@ -171,6 +188,7 @@ def _comparison(pictures: Mapping[str, bytes]) -> str:
     if observed := pictures.get("observed"):
         caption = "<figcaption>What the field saw; everything else was held out.</figcaption>"
         parts.append(f"<figure>{image(observed, 'The samples the field saw')}{caption}</figure>")
+    parts += [_chart(name, pictures) for name in ("map", "sparse") if name in pictures]
     return _section("The picture", *parts) if parts else ""
 
 
@@ -212,7 +230,7 @@ def _learned(method: str, pictures: Mapping[str, bytes]) -> str:
 
 
 def _wrong(pictures: Mapping[str, bytes]) -> str:
-    charts = _chart("error", pictures) + _chart("spectrum", pictures)
+    charts = "".join(_chart(name, pictures) for name in ("error", "spectrum", "parity"))
     return charts or "<p>No picture of the error was saved in this folder.</p>"
 
 

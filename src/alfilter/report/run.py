@@ -11,7 +11,19 @@ from alfilter.errors import UserError
 from alfilter.files import write_text
 from alfilter.report.page import render_page
 
-PICTURES = ("reference", "reconstruction", "observed", "alpha", "scales", "error", "spectrum", "convergence")
+PICTURES = (
+    "reference",
+    "reconstruction",
+    "observed",
+    "alpha",
+    "scales",
+    "error",
+    "spectrum",
+    "convergence",
+    "map",
+    "parity",
+    "sparse",
+)
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

@@ -10,16 +10,19 @@ from alfilter.errors import UserError
 from alfilter.signals.image import read_image, sample, write_image
 from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
+from alfilter.signals.points import PointSignal, read_points
 from alfilter.signals.signal import GridSignal, Signal, grid_coords
 from alfilter.signals.source import head, looks_like
 
 __all__ = [
     "GridSignal",
+    "PointSignal",
     "Signal",
     "grid_coords",
     "observed",
     "open_signal",
     "read_image",
+    "read_points",
     "sample",
     "write_image",
 ]

@@ -2,5 +2,6 @@
 
 from alfilter.tasks.base import Scores, Task
 from alfilter.tasks.fit import GridTask, ImageTask, axis_coords, sample_axes, sample_grid
+from alfilter.tasks.points import PointTask
 
-__all__ = ["GridTask", "ImageTask", "Scores", "Task", "axis_coords", "sample_axes", "sample_grid"]
+__all__ = ["GridTask", "ImageTask", "PointTask", "Scores", "Task", "axis_coords", "sample_axes", "sample_grid"]

@@ -45,6 +45,10 @@ class Task(ABC):
     samples: tuple[int, ...] | None  # samples per axis, where the signal is a grid
     spacing: tuple[float, ...]  # distance between neighbouring samples along each axis
 
+    def observation(self) -> tuple[int, int] | None:
+        """How many samples are seen, and how many there are; none where samples are made as needed."""
+        return None
+
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""

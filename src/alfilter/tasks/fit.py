@@ -42,6 +42,9 @@ class GridTask(Task):
         self._sampler = EpochSampler(self.count)
         self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
 
+    def observation(self) -> tuple[int, int]:
+        return self.count, len(self.signal)
+
     def batch_size(self, batch: int | None) -> int:
         return self.count if batch is None else min(batch, self.count)
 
@@ -87,6 +90,9 @@ class GridTask(Task):
             rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
             metrics["psnr"] = psnr(*(row[:, mask] for row in rows))
             heldout = {"psnr": psnr(*(row[:, ~mask] for row in rows))}
+            if self.observe == "every:2" and self.in_dim == 2 and min(self.signal.shape) > 1:
+                # the pixels farthest from every seen one: the protocol of Tancik et al.
+                heldout["psnr_between"] = psnr(prediction[1::2, 1::2], target[1::2, 1::2])
         if self.in_dim == 2:
             metrics["ssim"] = ssim(prediction, target)
         return Scores(metrics, heldout)

@@ -66,9 +66,10 @@ def accumulate_gradient(
             if setting.jitter > 0:
                 noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
                 x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            loss = task.loss(field(x), y) / total
-            loss.backward()  # type: ignore[no-untyped-call]
-            share += loss.item()
+            losses = [task.loss(out, y) / total for out in field.outputs(x)]
+            # every scale learns; the finest is what is reported
+            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
+            share += losses[-1].item()
         return share
 
     team.zero_grad()

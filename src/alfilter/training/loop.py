@@ -20,6 +20,7 @@ from alfilter.methods import Field
 from alfilter.methods import training as preset_training
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
+from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import Team, accumulate_gradient, on_device
 from alfilter.training.schedule import rate_factor
@@ -55,6 +56,7 @@ class Result:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
+@pieces_only()
 def fit(
     field: Field,
     task: Task,
@@ -88,6 +90,7 @@ def fit(
         position = read_checkpoint(path, field, optimiser, identity)
     else:
         field.set_range(*task.output_range())
+        adapt(field, task, setting, 0, seed, 0.0)
     field.signal = task.describe()
     field.train()
     keep_freed_memory()
@@ -100,35 +103,35 @@ def fit(
     saved = began + position.seconds
     finished = False
 
-    with pieces_only():
-        while not (finished := _is_over(setting, position)):
-            factor = rate_factor(setting, position.step, _share(setting, position))
-            terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
-            if terms is None:  # asked to stop in the middle of a batch: the step was not taken
-                break
-            loss = sum(terms.values())
-            if not math.isfinite(loss):
-                field.load_state_dict(good)
-                raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
-            if position.step % _KEEP_EVERY == 0:
-                good = _copy(field)
-            if path is not None and time.monotonic() - saved >= checkpoint_every:
-                # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
-                write_checkpoint(path, field, optimiser, position, identity)
-                saved = time.monotonic()
-            optimiser.step(factor)
-            field.encoding.constrain()
-            position.step += 1
-            position.seconds = time.monotonic() - began
-            if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
-                line = _log_line(position, terms, task, setting, factor)
-                history.append(line)
-                if on_log is not None:
-                    on_log(line)
-            if on_progress is not None:
-                on_progress(_progress(setting, position, terms["data"], task))
-            if should_stop():
-                break
+    while not (finished := _is_over(setting, position)):
+        factor = rate_factor(setting, position.step, _share(setting, position))
+        terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
+        if terms is None:  # asked to stop in the middle of a batch: the step was not taken
+            break
+        loss = sum(terms.values())
+        if not math.isfinite(loss):
+            field.load_state_dict(good)
+            raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
+        if position.step % _KEEP_EVERY == 0:
+            good = _copy(field)
+        if path is not None and time.monotonic() - saved >= checkpoint_every:
+            # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
+            write_checkpoint(path, field, optimiser, position, identity)
+            saved = time.monotonic()
+        optimiser.step(factor)
+        field.encoding.constrain()
+        position.step += 1
+        adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
+        position.seconds = time.monotonic() - began
+        if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
+            line = _log_line(position, terms, task, setting, factor)
+            history.append(line)
+            if on_log is not None:
+                on_log(line)
+        if on_progress is not None:
+            on_progress(_progress(setting, position, terms["data"], task))
+        if should_stop():
+            break
 
     if not _is_sound(field, task, setting):  # the last step has no successor whose loss would tell
         field.load_state_dict(good)
@@ -143,7 +146,7 @@ def make_optimiser(field: Field, setting: Training) -> Adam:
     """Adam with two groups, the network's and the encoding's own parameters, each with its rate."""
     network = Group(list(field.network.parameters()), setting.lr, setting.weight_decay)
     encoding = Group(list(field.encoding.parameters()), setting.lr_encoding)
-    return Adam([network, encoding], beta2=setting.beta2)
+    return Adam([network, encoding], beta2=setting.beta2, epsilon=setting.epsilon)
 
 
 def _setting(field: Field, training: Training | None, overrides: dict[str, Any]) -> Training:

@@ -126,7 +126,9 @@ def _rebuild(header: dict[str, Any]) -> Field:
 
 
 def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
-    """Refuse facts of a picture that a reader of the model would stumble over."""
+    """Refuse facts of a signal that a reader of the model would stumble over."""
+    if facts.get("kind") == "points":
+        _check_points(facts, in_dim, out_dim)
     if facts.get("kind") != "image":
         return
     shape = facts.get("shape")
@@ -140,3 +142,19 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
         or facts.get("channels") != out_dim
     ):
         raise UserError("the facts of its signal contradict themselves")
+
+
+def _check_points(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
+    """The same for scattered points: names and bounds of every coordinate and value."""
+    wrong = UserError("the facts of its points contradict themselves")
+    for names, low, high, size in (("coords", "low", "high", in_dim), ("values", "value_low", "value_high", out_dim)):
+        lists = [facts.get(name) for name in (names, low, high)]
+        if not all(isinstance(entry, list) and len(entry) == size for entry in lists):
+            raise wrong
+        bounds = [*facts[low], *facts[high], *(facts.get("support") or [None])]
+        if not all(isinstance(name, str) for name in facts[names]):
+            raise wrong
+        if not all(isinstance(number, int | float) and math.isfinite(number) for number in bounds):
+            raise wrong
+        if not all(first < last for first, last in zip(facts[low], facts[high], strict=True)):
+            raise wrong

@@ -1,0 +1,71 @@
+"""How many points a second does a hash grid train, and a SIREN of three layers of 256, on one core?
+
+A step is the gradient of a batch of a 512×512 colour picture and the optimiser's update, each method at its preset
+`default`. Both are timed in turns in one process, on one thread; the best of the repetitions counts.
+
+    python benchmarks/hashgrid.py [--json] [--repeat 7]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+
+import torch
+
+from alfilter.core.memory import keep_freed_memory
+from alfilter.methods import build, parameter_count, training
+from alfilter.tasks import ImageTask
+from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.loop import make_optimiser
+
+METHODS = ("siren", "hash-grid", "diner", "filter-bank")
+STEPS = 4  # a repetition
+
+
+def stepper(name: str, task: ImageTask) -> tuple[Callable[[], None], int, int]:
+    """Some steps as `fit` takes them, the points they see, and the parameters they train."""
+    field = build(name, in_dim=2, out_dim=3, samples=task.samples, preset="default")
+    setting, team = training(name, "default"), Team(field)
+    optimiser = make_optimiser(field, setting)
+
+    def run() -> None:
+        for step in range(STEPS):
+            accumulate_gradient(team, task, setting, step, 0)
+            optimiser.step()
+            field.encoding.constrain()
+
+    return run, STEPS * task.batch_size(setting.batch), parameter_count(field)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="points a second of the grid methods against siren, one thread")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeat", type=int, default=7, help="repetitions of everything")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    task = ImageTask.from_file("sample:astronaut")
+    steps = {name: stepper(name, task) for name in METHODS}
+    best = dict.fromkeys(METHODS, float("inf"))
+    for turn in range(arguments.repeat + 1):
+        for name, (run, points, _) in steps.items():
+            began = time.perf_counter()
+            run()
+            if turn > 0:  # the first compiles and warms up
+                best[name] = min(best[name], (time.perf_counter() - began) / points)
+    rows = {
+        name: {"points per second": round(1 / best[name]), "times siren": best["siren"] / best[name], "params": params}
+        for name, (_, _, params) in steps.items()
+    }
+    if arguments.json:
+        print(json.dumps(rows))
+        return
+    for name, row in rows.items():
+        print(f"{name:14}{row['points per second']:>12,} points/s{row['times siren']:7.2f} × siren{row['params']:>12,}")
+
+
+if __name__ == "__main__":
+    main()

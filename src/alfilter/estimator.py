@@ -1,0 +1,185 @@
+"""The scikit-learn face: `ALFilterRegressor` fits a neural field to (X, y) and follows scikit-learn's conventions.
+
+Needs the extra `sklearn`. Pickling a fitted estimator is scikit-learn's way of keeping it and is the user's choice; the
+package itself never reads a pickle (`alfilter.save(estimator.field_, path)` writes a model file without one).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from alfilter.config import Training, configure
+from alfilter.errors import UserError
+from alfilter.methods import Field, build
+from alfilter.signals import PointSignal
+from alfilter.tasks.points import PointTask, predict
+from alfilter.training import fit as train
+
+if TYPE_CHECKING:
+
+    class RegressorMixin:  # scikit-learn ships no types
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+    class BaseEstimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def __getstate__(self) -> dict[str, Any]: ...
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
+
+    class MultiOutputMixin: ...
+
+    check_is_fitted: Any
+    check_random_state: Any
+    validate_data: Any
+    _check_sample_weight: Any
+else:
+    try:
+        from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+        from sklearn.utils import check_random_state
+        from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+    except ImportError:
+        raise UserError(
+            "ALFilterRegressor needs scikit-learn; install the extra with pip install 'alfilter[sklearn]'"
+        ) from None
+
+_GRIDDED = 4  # features up to which α has a grid; above, its nodes would outnumber any data
+
+
+class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A sine network on [x, γ'(x)] with γ' = H_B(α(x)) ⊙ γ(x), fitted by Adam with a cosine schedule.
+
+    Features are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With one to four
+    features α(x) lives on a grid of `grid` nodes an axis; with more it is one learned number, since a grid's nodes
+    grow as grid^d. Beyond the box of the training data the box's nearest place is asked.
+
+    Parameters
+    ----------
+    max_iter : int
+        Optimiser steps.
+    levels, bandwidth, kappa : L, B and κ of the filtered encoding.
+    omega : float
+        ω0 of the sine layers: higher resolves finer structure and needs denser samples.
+    gain : float
+        Scale of the first weights on γ'; small leaves most to the coordinates themselves.
+    grid : int
+        Nodes of the α grid per axis.
+    width, depth : int
+        Of the network.
+    learning_rate, batch_size, weight_decay : of the training; batch_size None takes all samples at a time up to 8,192.
+    tv : float
+        Weight of the mean total variation of the α grid.
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    field_ : the fitted `alfilter.Field`, a torch module over [-1, 1]^d; `alfilter.save` keeps it.
+    facts_ : bounds and names, as a model file of scattered points holds them.
+    n_iter_ : steps done. n_features_in_, feature_names_in_ : as scikit-learn defines them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 3, 40)[:, None]
+    >>> model = ALFilterRegressor(max_iter=150, random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    >>> bool(model.score(X, np.sin(2 * X[:, 0])) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        max_iter: int = 200,
+        levels: int = 4,
+        bandwidth: float = 8.0,
+        kappa: float = 10.0,
+        omega: float = 10.0,
+        gain: float = 0.1,
+        grid: int = 8,
+        width: int = 64,
+        depth: int = 2,
+        learning_rate: float = 2e-3,
+        batch_size: int | None = None,
+        weight_decay: float = 0.0,
+        tv: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.levels = levels
+        self.bandwidth = bandwidth
+        self.kappa = kappa
+        self.omega = omega
+        self.gain = gain
+        self.grid = grid
+        self.width = width
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.weight_decay = weight_decay
+        self.tv = tv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ALFilterRegressor:
+        """Fit to X (n, d) and y (n,) or (n, c), each sample with its weight if one is given."""
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
+        y = np.asarray(y, dtype=np.float64)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weights is not None and (weights < 0).any():
+            raise ValueError("sample_weight must not be negative")
+        self.single_ = y.ndim == 1
+        kept = np.ones(len(X), bool) if weights is None else weights > 0  # weight 0 is as if it were not there
+        signal = PointSignal(X[kept], y.reshape(len(y), -1)[kept], None if weights is None else weights[kept])
+        task = PointTask(signal)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.field_ = self._build(signal, seed)
+        result = train(self.field_, task, training=self._training(len(signal)), seed=seed)
+        self.facts_, self.n_iter_ = task.describe(), result.steps
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Values (n,) or (n, c), shaped as y was."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        values, _ = predict(self.field_, self.facts_, X)
+        return values[:, 0] if self.single_ else values
+
+    def outside(self, X: Any) -> Any:
+        """Which samples (n,) lie outside the fitted region, see `alfilter predict`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return predict(self.field_, self.facts_, X)[1]
+
+    def _build(self, signal: PointSignal, seed: int) -> Field:
+        grid = self.grid if signal.in_dim <= _GRIDDED else 1
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("levels", "bandwidth", "kappa", "omega")}
+        options |= {"gain": self.gain, "width": self.width, "depth": self.depth, "grid": grid}
+        sizes: dict[str, Any] = {"in_dim": signal.in_dim, "out_dim": signal.out_dim, "seed": seed}
+        return build("al-sine", start=0.0, unit="axis", coordinates=True, **sizes, **options)
+
+    def _training(self, count: int) -> Training:
+        batch = self.batch_size if self.batch_size is not None else min(count, 8192)
+        settings = {"steps": self.max_iter, "lr": self.learning_rate, "lr_encoding": 3e-3, "batch": batch,
+                    "schedule": "cosine", "decay": 0.01, "weight_decay": self.weight_decay, "tv": self.tv,
+                    "tv_reduction": "mean"}  # fmt: skip
+        return configure(Training, settings, "ALFilterRegressor")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As scikit-learn's, with the field as how to build it and its numbers."""
+        state = dict(super().__getstate__())
+        field = state.pop("field_", None)
+        if field is not None:
+            numbers = {name: value.detach().cpu().numpy() for name, value in field.state_dict().items()}
+            state["field_"] = {"spec": field.spec, "signal": field.signal, "numbers": numbers}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        stored = state.pop("field_", None)
+        super().__setstate__(state)
+        if stored is not None:
+            spec = stored["spec"]
+            sizes: dict[str, Any] = {"in_dim": spec["in_dim"], "out_dim": spec["out_dim"], "samples": spec["samples"]}
+            field = build(spec["method"], **sizes, **spec["options"])
+            field.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in stored["numbers"].items()})
+            field.signal = stored["signal"]
+            self.field_ = field.eval()

@@ -1,0 +1,211 @@
+"""Between the samples: every method at its best setting and the interpolators, on pictures with gaps and on terrain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from alfilter import __version__
+from alfilter.experiments.experiment import Experiment, Lines, Run, table
+from alfilter.experiments.interpolators import PIXELS, POINTS
+
+if TYPE_CHECKING:
+    from alfilter.signals import GridSignal
+    from alfilter.tasks import ImageTask, PointTask
+
+IMAGES = [f"div2k/{number:02d}.png" for number in (0, 4, 8, 12)]
+SEARCHED = [f"div2k/{number:02d}.png" for number in (3, 9)]  # in no table
+SIZE = 256  # pictures are reduced to this side by area
+SECONDS = 60.0
+OBSERVED = ("every:2", "random:0.35", "random:0.05")
+TERRAIN = "terrain"  # the elevation grid inside the matplotlib wheel
+MEASURED = ("random:0.02", "random:0.1")
+
+Options = Mapping[str, Any]
+COMMON: dict[str, Any] = {"schedule": "cosine", "decay": 0.01, "batch": 8192}
+
+# The same number of settings for every method: (options, training) under one observation each.
+SEARCH: dict[str, dict[str, list[tuple[Options, Options]]]] = {
+    "siren": {
+        "every:2": [({"omega": w}, {"lr": 5e-4}) for w in (20.0, 25.0, 30.0, 40.0)],
+        "random:0.35": [({"omega": w}, {"lr": 5e-4}) for w in (20.0, 25.0, 30.0, 40.0)],
+        "random:0.05": [({"omega": w}, {"lr": 5e-4}) for w in (6.0, 9.0, 13.0, 20.0)],
+    },
+    "fourier-features": {
+        "every:2": [({"sigma": s}, {"lr": 1e-3}) for s in (6.0, 8.0, 10.0, 14.0)],
+        "random:0.35": [({"sigma": s}, {"lr": 1e-3}) for s in (6.0, 8.0, 10.0, 14.0)],
+        "random:0.05": [({"sigma": s}, {"lr": 1e-3}) for s in (2.0, 3.0, 4.0, 6.0)],
+    },
+    "pe-mlp": {
+        "every:2": [({"levels": k}, {"lr": 1e-3}) for k in (4, 5, 6, 7)],
+        "random:0.35": [({"levels": k}, {"lr": 1e-3}) for k in (4, 5, 6, 7)],
+        "random:0.05": [({"levels": k}, {"lr": 1e-3}) for k in (3, 4, 5, 6)],
+    },
+    "al-sine": {
+        observe: [({}, {}), ({"depth": 3}, {}), ({"gain": 0.3}, {}), ({"grid": 8}, {})] for observe in OBSERVED
+    },
+}
+# What the search found; before it is run, its second setting.
+BEST: dict[str, dict[str, tuple[Options, Options]]] = {
+    name: {observe: rows[0 if name == "al-sine" else 1] for observe, rows in by_observe.items()}
+    for name, by_observe in SEARCH.items()
+}
+
+
+def fitted(name: str, observe: str, image: str, setting: tuple[Options, Options], group: str, seconds: float) -> Run:
+    """One fit: al-sine from its preset `reconstruct`, the others from their sources' settings."""
+    options, recipe = setting
+    ours = name == "al-sine"
+    return Run(
+        group,
+        image,
+        method=name,
+        preset="reconstruct" if ours else "paper",
+        size=SIZE,
+        observe=observe,
+        settings=options,
+        training={**({} if ours else COMMON), **recipe, "budget": seconds},
+    )
+
+
+def runs() -> list[Run]:
+    """Interpolators, methods at their best setting, and the paper's setting; then the terrain."""
+    rows = []
+    for observe in OBSERVED:
+        for image in IMAGES:
+            names = [name for name in PIXELS if name != "bicubic" or observe == "every:2"]
+            rows += [Run(name, image, method=name, size=SIZE, observe=observe) for name in names]
+            paper = {"budget": SECONDS, "tv": 1e-3}
+            rows.append(Run("al-sine, paper", image, preset="paper", size=SIZE, observe=observe, training=paper))
+            rows += [fitted(name, observe, image, BEST[name][observe], name, SECONDS) for name in BEST]
+    for observe in MEASURED:
+        rows += [Run(name, TERRAIN, method=name, observe=observe) for name in POINTS]
+        rows.append(Run("al-sine", TERRAIN, preset="reconstruct", observe=observe, training={"budget": SECONDS}))
+    return rows
+
+
+def search() -> list[Run]:
+    """The same small search for every method, on two pictures that are in no table."""
+    return [
+        fitted(name, observe, image, setting, f"{name} {observe} {_words(setting)}", SECONDS / 3)
+        for name, by_observe in SEARCH.items()
+        for observe, settings in by_observe.items()
+        for setting in settings
+        for image in SEARCHED
+    ]
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """Carry out one run: an interpolator in a moment, a fit in its budget."""
+    import torch
+
+    from alfilter.auto import density_of
+    from alfilter.methods import build, parameter_count, training
+    from alfilter.training import fit
+
+    torch.set_num_threads(threads)
+    task = open_task(run, data)
+    began = time.monotonic()
+    params, steps = 0, 0
+    if run.method in PIXELS or run.method in POINTS:
+        scores = _interpolated(run.method, task)
+    else:
+        density = density_of(task)
+        sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
+        model = build(run.method, preset=run.preset, density=density, seed=run.seed, **sizes, **run.settings)
+        recipe = training(run.method, run.preset, density, **run.training)
+        steps = fit(model, task, training=recipe, seed=run.seed).steps
+        scores, params = task.evaluate(model), parameter_count(model)
+    return {**asdict(run), "name": run.name, "version": __version__, "steps": steps, "params": params,
+            "seconds": time.monotonic() - began, "metrics": scores.metrics, "heldout": scores.heldout}  # fmt: skip
+
+
+def open_task(run: Run, data: str) -> ImageTask | PointTask:
+    """The picture with gaps, or the terrain's points."""
+    from alfilter.signals import read_image
+    from alfilter.tasks import ImageTask, PointTask
+
+    if run.image == TERRAIN:
+        return PointTask(terrain(), run.observe, run.seed)
+    return ImageTask(reduced(read_image(Path(data) / run.image), run.size or SIZE), run.observe, run.seed)
+
+
+def reduced(picture: GridSignal, size: int) -> GridSignal:
+    """A picture reduced to size × size by area: every new pixel is the mean of what it covers, rounded to 8 bits."""
+    from skimage.transform import resize_local_mean
+
+    from alfilter.signals import GridSignal
+
+    if picture.shape == (size, size):
+        return picture
+    small: Any = resize_local_mean(  # type: ignore[no-untyped-call]
+        picture.data.astype(np.float64), (size, size), channel_axis=-1
+    )
+    return GridSignal(np.rint(small).astype(np.uint8))
+
+
+def terrain() -> Any:
+    """Elevations in metres over east and north in degrees: 344 × 403 points that ship with matplotlib."""
+    from matplotlib.cbook import get_sample_data
+
+    from alfilter.signals import PointSignal
+
+    opened: Any = get_sample_data("jacksboro_fault_dem.npz")
+    with opened as held:
+        height = np.asarray(held["elevation"], dtype=np.float64)
+        north, east = (float(held[name]) for name in ("dy", "dx"))
+    rows, columns = np.indices(height.shape)
+    places = np.stack([columns.ravel() * east, -rows.ravel() * north], axis=1)
+    return PointSignal(places, height.reshape(-1, 1), coord_names=["east", "north"], value_names=["elevation"])
+
+
+def _interpolated(name: str, task: Any) -> Any:
+    import torch
+
+    if name in POINTS and task.signal.kind == "points":
+        seen = task.seen.numpy()
+        signal = task.signal
+        prediction = POINTS[name](signal.places[seen], signal.measured[seen], signal.places)
+        return task.compare(prediction)
+    target = task.target()
+    mask = np.zeros(len(task.signal), bool)
+    mask[task.seen.numpy()] = True
+    filled = PIXELS[name](target.double().numpy(), mask.reshape(task.signal.shape))
+    return task.compare(torch.from_numpy(filled).float(), target)
+
+
+def _words(setting: tuple[Options, Options]) -> str:
+    merged = {**setting[0], **setting[1]}
+    return " ".join(f"{name}={value}" for name, value in merged.items()) or "as the preset"
+
+
+def _score(observe: str, part: str, name: str) -> Any:
+    def read(line: dict[str, Any]) -> float | None:
+        value = (line[part] or {}).get(name) if line["observe"] == observe else None
+        return value if value is not None and np.isfinite(value) and value < 100 else None  # interpolators are exact
+
+    return read
+
+
+def summarise(lines: Lines) -> str:
+    """Three tables: pictures, terrain, time."""
+    pictures = [line for line in lines if line["image"] != TERRAIN]
+    ground = [line for line in lines if line["image"] == TERRAIN]
+    columns = {"every:2 seen, dB": _score("every:2", "metrics", "psnr"),
+               "every:2 between, dB": _score("every:2", "heldout", "psnr_between")}  # fmt: skip
+    for observe in OBSERVED:
+        columns[f"{observe} unseen, dB"] = _score(observe, "heldout", "psnr")
+    parts = [table(pictures, columns)] if pictures else []
+    if ground:
+        metres = {f"{observe} unseen, RMSE in m": _score(observe, "heldout", "rmse") for observe in MEASURED}
+        parts.append(table(ground, {**metres, "seconds": lambda line: float(line["seconds"])}))
+    return "\n\n".join(parts)
+
+
+STUDY = Experiment("between", "which method is right between the samples?", runs, summarise, execute)
+SEARCH_STUDY = Experiment("between-search", "which setting of each method is best between?", search, summarise, execute)

@@ -1,0 +1,201 @@
+"""Rows whose encoding is a table of features: Instant-NGP's hash grid, the Fourier filter bank, DINER."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from alfilter.config import option
+from alfilter.encodings import HashGrid, SampleTable
+from alfilter.errors import UserError
+from alfilter.methods.method import (
+    Backbone,
+    Method,
+    Parts,
+    Preset,
+    Samples,
+    SineBackbone,
+    relu_network,
+    sine_network,
+)
+from alfilter.networks import FilterBank
+
+_CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "decay": 0.01}
+# Instant-NGP: few steps see a row, so the memory of squared gradients is short and no ε holds a rare row back
+_RARE_ROWS: dict[str, Any] = {"beta2": 0.99, "epsilon": 1e-15}
+
+
+@dataclass(frozen=True)
+class Grids:
+    levels: int = option(16, "L, grids from coarse to fine", low=1, high=32)
+    features: int = option(2, "F, features per level", low=1, high=16)
+    base: int = option(16, "N_min, cells per axis of the coarsest grid", low=1, high=4096)
+    finest: int | None = option(
+        None, "N_max, cells per axis of the finest grid; none: by the signal", low=1, high=1 << 19
+    )
+    density: float = option(0.5, "cells of the finest grid per sample, where `finest` is none", low=1e-3, high=8)
+    table: int | None = option(
+        None, "log2 of T, the most rows a level may have; none: 24 up to two coordinates, else 19", low=4, high=24
+    )
+
+
+@dataclass(frozen=True)
+class HashGridOptions(Grids):
+    width: int = option(64, "neurons per hidden layer", low=1, high=8192)
+    depth: int = option(2, "hidden layers", low=1, high=64)
+
+
+@dataclass(frozen=True)
+class FilterBankOptions(Grids):
+    levels: int = option(7, "L, grids from coarse to fine, a sine layer each", low=1, high=32)
+    base: int = option(96, "N_min, cells per axis of the coarsest grid", low=1, high=4096)
+    density: float = option(1.0, "cells of the finest grid per sample at most", low=1e-3, high=8)
+    table: int | None = option(19, "log2 of T, the most rows a level may have", low=4, high=24)
+    width: int = option(128, "neurons per sine layer", low=1, high=8192)
+    backbone: int = option(64, "neurons of the two ReLU layers at the end", low=1, high=8192)
+    omega: float = option(100.0, "ω0, the frequency of the sine layers", low=1e-3, high=1e4)
+    sigma: float = option(5.0, "σ, spread of the first level's frequencies", low=1e-3, high=1e3)
+    growth: float = option(2.0, "s, factor of the spread from level to level", low=1.0, high=8.0)
+
+
+@dataclass(frozen=True)
+class Diner(SineBackbone):
+    features: int = option(2, "numbers in a row of the table", low=1, high=64)
+    activation: str = option("relu", "of the network: relu (DinerMLP) or sine (DinerSiren)", choices=("relu", "sine"))
+    between: str = option(
+        "linear", "off the samples: blend rows, take the nearest, or refuse", choices=("linear", "nearest", "refuse")
+    )
+    table: int | tuple[int, ...] | None = option(
+        None, "rows of the table per axis; none: one per sample", low=1, high=1 << 20
+    )
+
+
+def _hash_encoding(
+    options: Grids, in_dim: int, finest: int, generator: torch.Generator, coordinates: bool = False
+) -> HashGrid:
+    if in_dim > 4:
+        raise UserError(f"the spatial hash is defined for 1 to 4 coordinates, got {in_dim}; take al-sine or siren")
+    size = options.table if options.table is not None else (24 if in_dim <= 2 else 19)
+    return HashGrid(
+        in_dim,
+        levels=options.levels,
+        features=options.features,
+        base=min(options.base, finest),
+        finest=finest,
+        table=1 << size,
+        coordinates=coordinates,
+        generator=generator,
+    )
+
+
+def _hash_grid(
+    options: HashGridOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
+) -> Parts:
+    """The finest grid has a cell for every two samples, as the source sets it for images."""
+    usual = (
+        max(1, int(max(samples) * options.density))
+        if samples
+        else (256 if in_dim <= 2 else 2048 if in_dim == 3 else 64)
+    )
+    encoding = _hash_encoding(options, in_dim, options.finest or usual, generator)
+    network = Backbone(width=options.width, depth=options.depth)
+    return encoding, relu_network(network, encoding, out_dim, generator)
+
+
+def _filter_bank(
+    options: FilterBankOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
+) -> Parts:
+    """Grids grow by 1.5 from level to level; `density` keeps the finest from being finer than the samples."""
+    usual = round(options.base * 1.5 ** (options.levels - 1))
+    finest = options.finest or min(usual, max(1, int(max(samples) * options.density)) if samples else usual)
+    encoding = _hash_encoding(options, in_dim, finest, generator, coordinates=True)
+    network = FilterBank(
+        in_dim,
+        out_dim,
+        levels=options.levels,
+        features=options.features,
+        width=options.width,
+        backbone=options.backbone,
+        omega=options.omega,
+        sigma=options.sigma,
+        growth=options.growth,
+        generator=generator,
+    )
+    return encoding, network
+
+
+def _diner(options: Diner, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
+    rows = options.table if options.table is not None else samples
+    if rows is None:
+        raise UserError(
+            "diner keeps a row per sample and must know how many there are; give samples or the option table"
+        )
+    sizes = (rows,) * in_dim if isinstance(rows, int) else rows
+    if len(sizes) != in_dim:
+        raise UserError(
+            f"option 'table' needs {in_dim} sizes for {in_dim} coordinates, got {len(sizes)}; give one per axis"
+        )
+    between: Any = options.between
+    encoding = SampleTable(sizes, features=options.features, between=between, generator=generator)
+    network = sine_network if options.activation == "sine" else relu_network
+    return encoding, network(options, encoding, out_dim, generator)
+
+
+_NGP = {
+    **_RARE_ROWS,
+    "lr": 1e-2,
+    "lr_encoding": 1e-2,
+    "batch": 1 << 18,
+    "decay": 0.33,
+    "every": 10_000,
+    "weight_decay": 1e-6,
+}
+_NFFB = {"beta2": 0.99, "lr": 1e-4, "lr_encoding": 1e-4, "decay": 0.5}
+
+ROWS = {
+    "hash-grid": Method(
+        "Multiresolution hash grid and a small ReLU network (Instant-NGP)",
+        2022,
+        HashGridOptions,
+        _hash_grid,
+        {
+            "source": Preset({}, _NGP),
+            "paper": Preset({}, _NGP),
+            "default": Preset({"table": 16, "density": 1.0}, {**_CPU, **_RARE_ROWS, "lr": 1e-2, "lr_encoding": 1e-2}),
+        },
+        adaptive="yes",
+        positional="yes",
+        size_by="finest",
+    ),
+    "filter-bank": Method(
+        "Neural Fourier filter bank: grid features through Fourier, added into sine layers",
+        2023,
+        FilterBankOptions,
+        _filter_bank,
+        {
+            "source": Preset({}, _NFFB),
+            "paper": Preset({}, _NFFB),
+            "default": Preset(
+                {"base": 16, "table": 16, "width": 64}, {**_CPU, "beta2": 0.99, "lr": 1e-3, "lr_encoding": 1e-2}
+            ),
+        },
+        adaptive="yes",
+        positional="yes",
+        size_by="finest",
+    ),
+    "diner": Method(
+        "A learned table with a row per sample before the network (DINER)",
+        2022,
+        Diner,
+        _diner,
+        {
+            "source": Preset({"width": 64}, {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant"}),
+            "paper": Preset({}, {"lr": 1e-4, "lr_encoding": 1e-4}),
+            "default": Preset({"activation": "sine", "width": 64}, {**_CPU, "lr": 1e-3, "lr_encoding": 1e-3}),
+        },
+        adaptive="yes",
+        positional="yes",
+    ),
+}

@@ -1,0 +1,91 @@
+"""How large and how dear a method is: sizing it to a parameter budget, and the products a point costs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+from alfilter.errors import UserError
+from alfilter.methods.field import Field, parameter_count
+from alfilter.methods.method import Samples
+
+TOLERANCE = 0.05  # of the budget
+_POINTS = 64
+
+
+def sized(
+    name: str,
+    params: int,
+    in_dim: int,
+    out_dim: int,
+    samples: Samples | None = None,
+    *,
+    preset: str | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """The options that give a method `params` parameters, to 5 %: those given, and the one that sizes the method.
+
+    That one is the method's `size_by`, for most of them the width. An error says the nearest count that can be had.
+
+    >>> sized("siren", 100_000, in_dim=2, out_dim=3)
+    {'width': 222}
+    """
+    from alfilter.methods import build, method
+
+    if not isinstance(params, int) or isinstance(params, bool) or params < 1:
+        raise UserError(f"a parameter budget must be a whole number of at least 1, got {params!r}")
+    by = method(name).size_by
+    if by in options:
+        raise UserError(f"{name} is sized by its option {by!r}, which is given too; leave out one of them")
+    limits = next((f.metadata for f in fields(method(name).options) if f.name == by), None)
+    if limits is None:
+        raise UserError(f"{name} has no option that sizes it; set its own: alfilter methods {name}")
+
+    def count(size: int) -> int:
+        chosen = {**options, by: size}
+        return parameter_count(build(name, in_dim=in_dim, out_dim=out_dim, preset=preset, samples=samples, **chosen))
+
+    size, got = _nearest(count, params, int(limits["low"] or 1), int(limits["high"] or 1 << 13))
+    if abs(got - params) > TOLERANCE * params:
+        raise UserError(
+            f"{name} cannot have {params:,} parameters within {TOLERANCE:.0%}; the nearest is {got:,} ({by}={size})"
+        )
+    return {**options, by: size}
+
+
+def _nearest(count: Any, wanted: int, low: int, high: int) -> tuple[int, int]:
+    """The size in [low, high] whose count, which grows with it, is nearest to the wanted one, and that count."""
+    below, above, found = low, low, count(low)
+    seen = {low: found}
+    while found < wanted and above < high:  # from small to large: a count can be costly to have
+        below, above = above, min(2 * above, high)
+        seen[above] = found = count(above)
+    while above - below > 1:
+        middle = (below + above) // 2
+        seen[middle] = count(middle)
+        below, above = (middle, above) if seen[middle] < wanted else (below, middle)
+    size = min(seen, key=lambda s: (abs(seen[s] - wanted), s))
+    return size, seen[size]
+
+
+def cost_per_point(field: Field) -> float:
+    """MFLOP that the matrix products of one training step cost for one point: three times those of the forward pass.
+
+    Counted while the field is evaluated: a multiplication and an addition are two operations, gathers and activations
+    are none.
+
+    >>> from alfilter.methods import build
+    >>> round(cost_per_point(build("al-sine", in_dim=2, out_dim=3, grid=8)), 2)
+    0.84
+    """
+    from torch.utils.flop_counter import FlopCounterMode  # not needed to build or train
+
+    x = torch.zeros(_POINTS, field.in_dim, dtype=torch.float64)
+    dtype = field.shift.dtype
+    counter = FlopCounterMode(display=False)
+    with torch.no_grad(), counter:
+        field.double()(x)  # in float64 every product is an operation that torch can count
+    field.to(dtype)
+    return 3 * counter.get_total_flops() / _POINTS / 1e6

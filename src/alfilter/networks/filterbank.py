@@ -1,0 +1,79 @@
+"""The network of the Neural Fourier Filter Bank: sine layers that take in one grid level each."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from alfilter.core import perceptron
+from alfilter.core.sines import sine_layer
+from alfilter.networks.base import Network
+
+
+class FilterBank(Network):
+    """z_0 = sin(ω(W_0 x+b_0)), z_i = sin(ω(W_i z_{i-1}+b_i)) + sin(2π F_i g_i), values = ReLU network of [z_1 … z_L].
+
+    Source: Wu et al. 2023 (NFFB) and its code for images. The features of grid level i, g_i, pass through frequencies
+    F_i ~ N(0, (σ s^i)²) of their own (learned from there), so fine grids reach the network as high frequencies, at the
+    depth where its sine layers have grown as high.
+    Differs from the source in: no clamp of the output to [-1, 1] (its gradient is zero outside); a coordinate's first
+    bias starts at U(±1/√d) like SIREN's. The source's variant for shapes, which sums an output per level, is
+    not built.
+
+    dims: coordinates d. levels: L. features: per level, F. width: of the sine layers. backbone: width of the two ReLU
+    layers. sigma, growth: σ and s. Inputs: [x, g_1, …, g_L], d + L F numbers.
+
+    >>> FilterBank(2, 3, levels=4, features=2, width=16, backbone=8, omega=30.0)(torch.zeros(5, 10)).shape
+    torch.Size([5, 3])
+    """
+
+    def __init__(
+        self,
+        dims: int,
+        out_dim: int,
+        *,
+        levels: int,
+        features: int,
+        width: int,
+        backbone: int,
+        omega: float,
+        sigma: float = 5.0,
+        growth: float = 2.0,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(dims + levels * features, out_dim)
+        self.dims, self.levels, self.features, self.omega = dims, levels, features, omega
+        spread = sigma * growth ** torch.arange(levels)
+        draw = torch.randn(levels, width, features, generator=generator)
+        self.frequencies = nn.Parameter(draw * spread.view(-1, 1, 1))  # (L, w, F)
+        first, hidden = 1 / dims, math.sqrt(6 / width) / omega  # SIREN's starts
+        self.weights = nn.ParameterList([_uniform((width, dims), first, generator)])
+        self.biases = nn.ParameterList([_uniform((width,), 1 / math.sqrt(dims), generator)])
+        for _ in range(levels):
+            self.weights.append(_uniform((width, width), hidden, generator))
+            self.biases.append(_uniform((width,), 1 / math.sqrt(width), generator))
+        self.merge_weights, self.merge_biases = nn.ParameterList(), nn.ParameterList()
+        for inputs, outputs in ((levels * width, backbone), (backbone, backbone), (backbone, out_dim)):
+            self.merge_weights.append(_uniform((outputs, inputs), 1 / math.sqrt(inputs), generator))
+            self.merge_biases.append(_uniform((outputs,), 1 / math.sqrt(inputs), generator))
+
+    def forward(self, features: Tensor) -> Tensor:
+        x, grids = features[..., : self.dims], features[..., self.dims :]
+        z = sine_layer(x, self.weights[0], self.biases[0], self.omega)  # (..., w)
+        layers = []
+        for i, level in enumerate(torch.split(grids, self.features, dim=-1)):
+            z = sine_layer(z, self.weights[i + 1], self.biases[i + 1], self.omega) + self.fourier(level, i)
+            layers.append(z)
+        return perceptron(torch.cat(layers, -1), list(self.merge_weights), list(self.merge_biases), "relu")
+
+    def fourier(self, level: Tensor, number: int) -> Tensor:
+        """sin(2π F_i g_i) of one level's features. level: (..., F) → (..., w)."""
+        frequencies = self.frequencies[number]
+        return sine_layer(level, frequencies, frequencies.new_zeros(len(frequencies)), 2 * math.pi)
+
+
+def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator | None) -> nn.Parameter:
+    """Numbers from U(±bound)."""
+    return nn.Parameter((torch.rand(shape, generator=generator) * 2 - 1) * bound)

@@ -1,0 +1,69 @@
+"""A task that keeps some of another's seen samples back, to judge a setting by samples it did not learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from alfilter.errors import UserError
+from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task, step_generator
+from alfilter.tasks.fit import GridTask
+from alfilter.tasks.points import PointTask
+
+_EVALUATED = 1 << 14
+
+
+class HoldoutTask(Task):
+    """The seen samples of a task without a share of them, drawn at random; `judge` scores a field on that share."""
+
+    def __init__(self, task: GridTask | PointTask, share: float = 0.2, seed: int = 0) -> None:
+        kept_back = round(share * task.count)
+        if kept_back < 1 or kept_back >= task.count:
+            raise UserError(f"expected at least {round(1 / share)} seen samples to keep some back, got {task.count}")
+        self.task = task
+        self.in_dim, self.out_dim, self.samples, self.spacing = task.in_dim, task.out_dim, task.samples, task.spacing
+        order = torch.randperm(task.count, generator=step_generator(seed, 0xA7))
+        self.held, self.kept = order[:kept_back].sort().values, order[kept_back:].sort().values
+        self._sampler = EpochSampler(len(self.kept))
+
+    def observation(self) -> tuple[int, int] | None:
+        _, total = self.task.observation()
+        return len(self.kept), total
+
+    def batch_size(self, batch: int | None) -> int:
+        return len(self.kept) if batch is None else min(batch, len(self.kept))
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Tensor]:
+        size = self.batch_size(batch)
+        index = self.kept if size == len(self.kept) else self.kept[self._sampler.index(step, seed, size)]
+        return torch.split(index, micro)
+
+    def load(self, piece: Any) -> Chunk:
+        return self.task.load(piece)
+
+    def output_range(self) -> tuple[Tensor, Tensor]:
+        return self.task.output_range()
+
+    def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
+        return self.task.loss(prediction, target)
+
+    def quality(self, loss: float) -> float:
+        return self.task.quality(loss)
+
+    def judge(self, field: Evaluate) -> float:
+        """The quality (dB) of a field on the samples that were kept back."""
+        total = 0.0
+        with torch.inference_mode():
+            for piece in torch.split(self.held, _EVALUATED):
+                x, y = self.task.load(piece)
+                total += self.task.loss(field(x), y).item()
+        return self.quality(total / len(self.held))
+
+    def evaluate(self, field: Evaluate) -> Scores:
+        return Scores({"psnr": self.judge(field)}, None)
+
+    def describe(self) -> dict[str, Any]:
+        return self.task.describe()

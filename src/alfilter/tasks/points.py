@@ -1,0 +1,190 @@
+"""Fitting scattered measurements: weighted least squares on the seen points, scores in the user's units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from alfilter.core.parallel import side_by_side
+from alfilter.errors import UserError
+from alfilter.signals import observed
+from alfilter.signals.points import Array, Box, PointSignal, outside, read_points, support
+from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task
+
+_EVALUATED = 1 << 14  # points per pass when nothing is differentiated
+_ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
+
+
+class PointTask(Task):
+    """Σ w_l |f(x_l) - y_l|² / Σ w_l over the seen points; values run from 0 to 1 inside the task.
+
+    signal: the measurements. observe: `all`, `random:F`, or `every:K` along a single coordinate. seed: of a random
+    observation.
+    """
+
+    def __init__(self, signal: PointSignal, observe: str = "all", seed: int = 0) -> None:
+        self.signal = signal
+        self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.per_axis
+        self.spacing = tuple(2 / max(1, n - 1) for n in self.samples)
+        self.observe, self.seed = observe, seed
+        self.seen = _seen(signal, observe, seed)
+        index = torch.arange(len(signal)) if self.seen is None else self.seen
+        self.count = len(index)
+        weight = torch.from_numpy(signal.weights)[index]
+        if not bool(weight.sum() > 0):
+            raise UserError("every seen point has weight 0; give some of them a weight, or see more of them")
+        weight = (weight / weight.mean()).float()
+        self._ready = signal.coords(index), torch.cat((signal.values(index), weight[:, None]), dim=1)
+        self._reach = support(signal.box.inward(signal.places[index.numpy()]))
+        self._sampler = EpochSampler(self.count)
+        self._digest = _digest(signal)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        coords: Sequence[str],
+        values: Sequence[str],
+        weight: str | None = None,
+        observe: str = "all",
+        seed: int = 0,
+    ) -> PointTask:
+        """The task of some columns of a table."""
+        return cls(read_points(path, coords, values, weight), observe, seed)
+
+    def observation(self) -> tuple[int, int]:
+        return self.count, self.count  # what is held out would not be there
+
+    def batch_size(self, batch: int | None) -> int:
+        return self.count if batch is None else min(batch, self.count)
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[slice | Tensor]:
+        size = self.batch_size(batch)
+        cuts = [slice(begin, min(begin + micro, size)) for begin in range(0, size, micro)]
+        if size == self.count:
+            return cuts
+        index = self._sampler.index(step, seed, size)
+        return [index[cut] for cut in cuts]
+
+    def load(self, piece: slice | Tensor) -> Chunk:
+        return self._ready[0][piece], self._ready[1][piece]
+
+    def output_range(self) -> tuple[Tensor, Tensor]:
+        return torch.zeros(self.out_dim), torch.ones(self.out_dim)
+
+    def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
+        values, weight = target[..., :-1], target[..., -1:]  # the weight rides in the last channel
+        return (weight * (prediction - values).square()).sum() / self.out_dim
+
+    def quality(self, loss: float) -> float:
+        return -10 * math.log10(max(loss, 1e-20))
+
+    def evaluate(self, field: Evaluate) -> Scores:
+        return self.compare(self.predictions(field))
+
+    def predictions(self, field: Evaluate) -> Array:
+        """The field's values (n, c) at all points, in the user's units."""
+        return self.signal.range.outward(2 * evaluate(field, self.signal.coords()).double().numpy() - 1)
+
+    def compare(self, prediction: Array) -> Scores:
+        """Scores of predictions (n, c), seen and held-out points apart; every point counts the same."""
+        if self.seen is None:
+            return Scores(self._scores(prediction, slice(None)), None)
+        mask = np.zeros(len(self.signal), bool)
+        mask[self.seen.numpy()] = True
+        return Scores(self._scores(prediction, mask), self._scores(prediction, ~mask))
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            **self.signal.describe(),
+            "support": self._reach.tolist(),
+            "sha256": self._digest,
+            "observe": self.observe,
+            "observe_seed": self.seed,
+            "observed": self.count,
+        }
+
+    def _scores(self, prediction: Array, rows: Any) -> dict[str, float]:
+        span = np.array(self.signal.range.high) - np.array(self.signal.range.low)
+        return point_scores(prediction[rows], self.signal.measured[rows], span, self.signal.value_names)
+
+
+def point_scores(prediction: Array, target: Array, span: Array, names: Sequence[str]) -> dict[str, float]:
+    """PSNR relative to the values' range, R² (mean over the values), and RMSE and MAE in the units of each value.
+
+    prediction, target: (n, c). span: (c,), each value's largest minus its smallest.
+
+    >>> one = point_scores(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]), np.array([10.0]), ["t"])
+    >>> round(one["psnr"], 2), round(one["rmse"], 4), one["mae"], one["r2"]
+    (23.01, 0.7071, 0.5, -1.0)
+    """
+    error = prediction - target
+    relative = float(np.mean((error / span) ** 2))
+    scores = {"psnr": -10 * math.log10(relative) if relative > 0 else math.inf}
+    spread = ((target - target.mean(0)) ** 2).sum(0)
+    if len(target) > 1 and (spread > 0).all():
+        scores["r2"] = float(np.mean(1 - (error**2).sum(0) / spread))
+    for k, name in enumerate(names):
+        ending = "" if len(names) == 1 else f"_{name}"
+        scores[f"rmse{ending}"] = float(np.sqrt(np.mean(error[:, k] ** 2)))
+        scores[f"mae{ending}"] = float(np.mean(np.abs(error[:, k])))
+    return scores
+
+
+def evaluate(field: Evaluate, x: Tensor) -> Tensor:
+    """A field's values (n, c) at places (n, d), in passes of a bounded size; a value depends on its place alone."""
+
+    def part(first: int) -> Tensor:
+        rows = x[first : first + _EVALUATED]
+        fill = -len(rows) % _ROWS
+        padded = torch.cat((rows, rows[-1:].expand(fill, -1))) if fill else rows
+        with torch.inference_mode():
+            return field(padded)[: len(rows)]
+
+    if not len(x):
+        return torch.zeros(0, 1)
+    return torch.cat(side_by_side(part, range(0, len(x), _EVALUATED)))
+
+
+def predict(field: Evaluate, facts: dict[str, Any], places: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Values (n, c) in the user's units at places (n, d) in theirs, and which places lie outside the fitted region.
+
+    facts: what `PointTask.describe` said. Outside the fitted box the field is asked at the box's nearest place, so
+    that what is guessed there is at least bounded.
+    """
+    box, span = (
+        Box(tuple(facts["low"]), tuple(facts["high"])),
+        Box(tuple(facts["value_low"]), tuple(facts["value_high"])),
+    )
+    with np.errstate(over="ignore"):
+        inward = box.inward(places)
+    beyond = outside(np.clip(inward, -1e6, 1e6), np.array(facts["support"]))
+    values = evaluate(field, torch.from_numpy(np.clip(inward, -1, 1)).float())
+    return span.outward(2 * values.double().numpy() - 1), beyond
+
+
+def _seen(signal: PointSignal, observe: str, seed: int) -> Tensor | None:
+    if observe == "all":
+        return None
+    name = observe.partition(":")[0]
+    if name == "mask" or (name == "every" and signal.in_dim > 1):
+        raise UserError(f"points are observed by all or random:FRACTION, got {observe!r}; try random:0.8")
+    mask = observed(observe, (len(signal),), seed)
+    if mask.all():
+        raise UserError(f"--observe {observe} sees every point, so nothing is held out; say --observe all")
+    return torch.from_numpy(np.flatnonzero(mask))
+
+
+def _digest(signal: PointSignal) -> str:
+    total = sha256()
+    for array in (signal.places, signal.measured, signal.weights):
+        total.update(np.ascontiguousarray(array).data)
+    return total.hexdigest()

@@ -1,0 +1,48 @@
+"""Layers that multiply: by hand, and their kernels against the plain functions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from alfilter.core.products import KINDS, gabor_product, leaky_product, plain_product, sine_product
+
+
+def one(value: float) -> torch.Tensor:
+    return torch.tensor([[value]])
+
+
+def test_by_hand() -> None:
+    """a = 2, b = 0.5, x = 0.3, Ω = 4, φ = 0.1, μ = -0.2, γ = 3."""
+    given = one(2.0), torch.tensor([0.5]), one(0.3), one(4.0), torch.tensor([0.1])
+    assert sine_product(*given).item() == pytest.approx(2.5 * math.sin(1.3))
+    bump = math.exp(-0.5 * 3 * 0.5**2)
+    assert gabor_product(*given, one(-0.2), torch.tensor([3.0])).item() == pytest.approx(2.5 * math.sin(1.3) * bump)
+    assert leaky_product(*given, slope=0.2).item() == pytest.approx(2.5 * 1.3)
+    given = one(-2.0), torch.tensor([0.5]), one(-0.3), one(4.0), torch.tensor([0.1])
+    assert leaky_product(*given, slope=0.2).item() == pytest.approx(0.2 * -1.5 * 0.2 * -1.1)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3, 4])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("in_x", [False, True])
+def test_kernel_against_the_plain_function(kind: str, dims: int, in_x: bool) -> None:
+    """Values and all gradients, with and without those of the coordinates."""
+    generator = torch.Generator().manual_seed(dims)
+    shapes = [(30, 5), (5,), (30, dims), (5, dims), (5,), *([(5, dims), (5,)] if kind == "gabor" else [])]
+    tensors = [torch.randn(shape, generator=generator) for shape in shapes]
+    results = []
+    for dtype in (torch.float32, torch.float64):
+        given = [t.to(dtype) for t in tensors]
+        wanted = [t.requires_grad_() for i, t in enumerate(given) if i != 2 or in_x]
+        if dtype == torch.float64:
+            out = plain_product(kind, 0.2, *given)
+        elif kind == "leaky":
+            out = leaky_product(*given, slope=0.2)
+        else:
+            out = (gabor_product if kind == "gabor" else sine_product)(*given)
+        results.append((out, *torch.autograd.grad(out.square().sum(), wanted)))
+    for single, double in zip(*results, strict=True):
+        torch.testing.assert_close(single.double(), double, rtol=1e-3, atol=2e-3)
