@@ -103,7 +103,7 @@ ROWS = {
             "source": Preset({}, _NGLOD),
             "paper": Preset({}, _NGLOD),
             "default": Preset(
-                {"levels": None, "features": 8, "capacity": 32768, "width": 64},
+                {"levels": None, "features": 4, "capacity": 65536, "width": 64},
                 {**_CPU, "lr": 5e-3, "lr_encoding": 1e-2},
             ),
         },
