@@ -57,7 +57,7 @@ def _octree(
     rule: Any = options.rule
     levels = options.levels
     if levels is None:
-        halvings = int(log2(max(1.0, max(samples or (512,)) / (2 * options.base))))
+        halvings = ceil(log2(max(1.0, max(samples or (512,)) / (2 * options.base))))
         levels = 1 + min(halvings, 20 // in_dim)
     encoding = Octree(
         in_dim,
