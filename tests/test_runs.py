@@ -186,7 +186,7 @@ CHANGES = [
     (("--set", "levels=4"), "options levels=3, asked was levels=4"),
     (("--seed", "1"), "seed 0, asked was 1"),
     (("--method", "al-relu"), "method al-sine, asked was al-relu"),
-    (("--observe", "every:2"), "signal observe=all, asked was observe=every:2"),
+    (("--observe", "every:2", "--preset", "default"), "signal observe=all, asked was observe=every:2"),
 ]
 
 
