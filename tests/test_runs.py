@@ -273,7 +273,7 @@ def test_a_disk_that_fills_up(photo: Path, tmp_path: Path, monkeypatch: pytest.M
         assert "No space left on device" in complaint(*words)
     assert not (tmp_path / "out").exists()
     with monkeypatch.context() as context:
-        context.setattr("alfilter.training.modelfile.save_file", no_space)
+        context.setattr(Path, "write_bytes", no_space)
         code, out, err = alfilter(*words)
         assert (code, out) == (2, "")
         assert "No space left on device" in err
