@@ -186,7 +186,7 @@ CHANGES = [
     (("--set", "levels=4"), "options levels=3, asked was levels=4"),
     (("--seed", "1"), "seed 0, asked was 1"),
     (("--method", "al-relu"), "method al-sine, asked was al-relu"),
-    (("--observe", "every:2"), "signal observe=all, asked was observe=every:2"),
+    (("--observe", "every:2", "--preset", "default"), "signal observe=all, asked was observe=every:2"),
 ]
 
 
@@ -273,7 +273,7 @@ def test_a_disk_that_fills_up(photo: Path, tmp_path: Path, monkeypatch: pytest.M
         assert "No space left on device" in complaint(*words)
     assert not (tmp_path / "out").exists()
     with monkeypatch.context() as context:
-        context.setattr("alfilter.training.modelfile.save_file", no_space)
+        context.setattr(Path, "write_bytes", no_space)
         code, out, err = alfilter(*words)
         assert (code, out) == (2, "")
         assert "No space left on device" in err

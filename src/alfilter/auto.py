@@ -79,7 +79,7 @@ def choose(
                 break  # the trials are slower than planned: what is known must do
             mine = {key: value for key, value in changes.items() if key != "tv"}
             model = build(name, in_dim=task.in_dim, out_dim=task.out_dim, preset=which, samples=task.samples,
-                          density=density, seed=seed, **{**options, **choice.options, **mine})  # fmt: skip
+                          seen=density, seed=seed, **{**options, **choice.options, **mine})  # fmt: skip
             recipe = replace(short, tv=changes.get("tv", choice.training.get("tv", short.tv)))
             fit(model, held, training=recipe, seed=seed)
             score, tried = held.judge(model), tried + 1

@@ -87,7 +87,7 @@ def run(
         out_dim=task.out_dim,
         preset=order.preset,
         samples=task.samples,
-        density=density_of(task),
+        seen=density_of(task),
         seed=order.seed,
         **options,
     )

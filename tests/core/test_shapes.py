@@ -46,7 +46,8 @@ def test_kernel_against_the_plain_function(name: str, omega: float, sharpness: f
     (slopes,) = torch.autograd.grad(exact.sum(), wide)
     value, slope = z.clone(), torch.empty_like(z)
     FORWARD[name](value.numpy(), bias.numpy(), np.float32(omega), np.float32(sharpness), slope.numpy())
-    torch.testing.assert_close(value.double(), exact.detach(), rtol=0, atol=3e-5)
+    atol = 3e-5 if name != "hosc" else max(3e-5, 3e-7 * omega * sharpness)  # its slope times the rounding of the angle
+    torch.testing.assert_close(value.double(), exact.detach(), rtol=0, atol=atol)
     if name != "complex-wavelet":  # whose Jacobian is applied, not stored
         torch.testing.assert_close(slope.double(), slopes, rtol=1e-4, atol=2e-5 * omega * sharpness)
 

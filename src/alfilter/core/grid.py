@@ -31,6 +31,9 @@ def interpolate(grid: Tensor, x: Tensor) -> Tensor:
         raise UserError(
             f"a grid for {dims} coordinates has {dims + 1} axes (the last holds features), got {tuple(grid.shape)}"
         )
+    varying = [k for k in range(dims) if grid.shape[k] > 1] or [0]
+    if len(varying) < dims:  # the 2^d corners are those of the axes along which anything changes
+        return interpolate(grid.reshape(*(grid.shape[k] for k in varying), grid.shape[-1]), x[..., varying])
     # the kernel counts nodes with integers, and NaN is none
     if grid.shape[-1] == 1 and not x.requires_grad and fusible(x, grid) and not bool(x.isnan().any()):
         return _Interpolate.apply(grid, x.flatten(0, -2)).view(*x.shape[:-1], 1)  # type: ignore[no-any-return,no-untyped-call]

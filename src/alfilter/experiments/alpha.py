@@ -9,7 +9,7 @@ from alfilter.experiments.experiment import Experiment, Lines, Run, heldout_psnr
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (1, 5, 9, 13)]  # not those of the published figures
 SIZE = 48
-STEPS = 300
+STEPS = 150
 
 # From here every row below changes one thing. Schedule and rates are those of `default`, so that only α is in question.
 BASE: dict[str, Any] = {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.0, "omega": 30.0, "grid": 32}

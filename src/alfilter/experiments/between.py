@@ -117,7 +117,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     else:
         density = density_of(task)
         sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
-        model = build(run.method, preset=run.preset, density=density, seed=run.seed, **sizes, **run.settings)
+        model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **run.settings)
         recipe = training(run.method, run.preset, density, **run.training)
         steps = fit(model, task, training=recipe, seed=run.seed).steps
         scores, params = task.evaluate(model), parameter_count(model)

@@ -80,7 +80,7 @@ def build(
     out_dim: int,
     preset: str | None = None,
     samples: Samples | None = None,
-    density: Density | None = None,
+    seen: Density | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Field:
@@ -88,7 +88,7 @@ def build(
 
     in_dim, out_dim: coordinates and values of the signal. preset: the settings to start from; none takes the options'
     own defaults, which are the source's. samples: how many samples the signal has along each axis, if known: sizes that
-    follow the signal (the α grid) use it. density: how densely it is seen, for presets that follow that; none takes
+    follow the signal (the α grid) use it. seen: how densely it is seen, for presets that follow that; none takes
     every sample as seen. seed: of the random start. options: of that method, checked.
 
     >>> build("al-sine", in_dim=2, out_dim=3, levels=4, grid=16)(torch.zeros(5, 2)).shape
@@ -103,9 +103,9 @@ def build(
             raise UserError(f"{label} must be a whole number of at least 1, got {size!r}")
     if samples is not None and (len(samples) != in_dim or min(samples) < 1):
         raise UserError(f"samples must name {in_dim} sizes of at least 1 for {in_dim} coordinates, got {samples}")
-    if density is None and samples is not None:
-        density = Density.of(in_dim, math.prod(samples), math.prod(samples))
-    chosen = {**(_preset_options(name, preset, density) if preset else {}), **options}
+    if seen is None and samples is not None:
+        seen = Density.of(in_dim, math.prod(samples), math.prod(samples))
+    chosen = {**(_preset_options(name, preset, seen) if preset else {}), **options}
     config: Any = configure(row.options, chosen, name)
     generator = torch.Generator().manual_seed(seed)
     encoding, network = row.build(config, in_dim, out_dim, samples, generator)

@@ -178,7 +178,8 @@ ROWS = {
             "source": Preset({}, _NFFB),
             "paper": Preset({}, _NFFB),
             "default": Preset(
-                {"base": 16, "table": 16, "width": 64}, {**_CPU, "beta2": 0.99, "lr": 1e-3, "lr_encoding": 1e-2}
+                {"base": 16, "table": 16, "width": 64, "omega": 30.0, "sigma": 1.0},
+                {**_CPU, "beta2": 0.99, "lr": 1e-3, "lr_encoding": 1e-2},
             ),
         },
         adaptive="yes",
@@ -193,7 +194,9 @@ ROWS = {
         {
             "source": Preset({"width": 64}, {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant"}),
             "paper": Preset({}, {"lr": 1e-4, "lr_encoding": 1e-4}),
-            "default": Preset({"activation": "sine", "width": 64}, {**_CPU, "lr": 1e-3, "lr_encoding": 1e-3}),
+            "default": Preset(
+                {"activation": "sine", "width": 64, "omega": 10.0}, {**_CPU, "lr": 1e-3, "lr_encoding": 3e-3}
+            ),
         },
         adaptive="yes",
         positional="yes",

@@ -57,7 +57,7 @@ def _octree(
     rule: Any = options.rule
     levels = options.levels
     if levels is None:
-        halvings = int(log2(max(1.0, max(samples or (512,)) / (2 * options.base))))
+        halvings = ceil(log2(max(1.0, max(samples or (512,)) / (2 * options.base))))
         levels = 1 + min(halvings, 20 // in_dim)
     encoding = Octree(
         in_dim,
@@ -103,7 +103,7 @@ ROWS = {
             "source": Preset({}, _NGLOD),
             "paper": Preset({}, _NGLOD),
             "default": Preset(
-                {"levels": None, "features": 8, "capacity": 32768, "width": 64},
+                {"levels": None, "features": 4, "capacity": 65536, "width": 64},
                 {**_CPU, "lr": 5e-3, "lr_encoding": 1e-2},
             ),
         },

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as serialise
 from torch.overrides import TorchFunctionMode
 
 from alfilter.errors import UserError
-from alfilter.files import replacing
+from alfilter.files import write_bytes
 from alfilter.methods import METHODS, Field, build, preset
 
 FORMAT = 1
@@ -69,11 +69,8 @@ class _Bounded(TorchFunctionMode):
 
 def write_tensors(path: str | Path, tensors: dict[str, torch.Tensor], header: dict[str, Any]) -> None:
     """Tensors and a JSON header in one safetensors file, whole or not at all."""
-    with replacing(path) as temporary:
-        try:
-            save_file(tensors, temporary, metadata={_KEY: json.dumps(header, sort_keys=True)})
-        except SafetensorError as error:  # an I/O error inside the library carries no errno
-            raise OSError(str(error)) from error
+    # in memory first: the library's own way to a file leaves a temporary of its own behind when it is killed
+    write_bytes(path, serialise(tensors, metadata={_KEY: json.dumps(header, sort_keys=True)}))
 
 
 def read_tensors(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
