@@ -124,7 +124,8 @@ def settle(order: Order, task: Task, folder: Path, say: Callable[[str], None]) -
     The preset is the one that was named, or the one that suits the signal; then its variant for the signal's kind.
     """
     if order.pick and (which := suited_preset(order.method, task)) != order.preset:
-        say(f"samples are missing: preset {which} (--preset default takes the other)")
+        if not order.resume:
+            say(f"samples are missing: preset {which} (--preset default takes the other)")
         order = replace(order, preset=which)
     order = replace(order, preset=preset_for(order.method, order.preset, task.describe()["kind"]))
     if not order.auto:
@@ -294,7 +295,7 @@ def _check_folder(folder: Path, order: Order) -> None:
 
 
 def _check_same(folder: Path, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    for key in ("method", "options", "training", "seed", "signal"):
+    for key in ("method", "seed", "signal", "options", "training"):  # options follow from what comes before
         old, new = (_comparable(table.get(key)) for table in (stored, config))
         if old != new:
             was, asked = first_difference(old, new)
