@@ -76,7 +76,7 @@ def test_the_table_itself_points_up() -> None:
         # the analysis looks at fields through a task's sampling, the command line at its own helpers
         beside = (
             {("analysis", "tasks")}
-            | {("rendering", "predicting"), ("runs", "predicting"), ("experiments", "auto")}
+            | {("rendering", "predicting"), ("pictures", "predicting"), ("runs", "pictures"), ("experiments", "auto")}
             | {("cli", name) for name in ROWS[-1]}
         )
         assert all(row_of[name] < row_of[part] or (part, name) in beside for name in above), part

@@ -138,3 +138,13 @@ def test_alpha_grid_alone() -> None:
     assert grid(torch.tensor([[-0.5], [1.0]])).tolist() == [1.0, 10.0]
     grid.constrain()
     assert grid(torch.tensor([[1.0]])).tolist() == [4.0]
+
+
+def test_bounds_can_be_left_out() -> None:
+    sizes: dict[str, Any] = {"levels": 2, "bandwidth": 2.0, "kappa": 10.0, "resolution": (3, 3), "start": 0.0}
+    for bounded, expected in ((True, 8 - 1 + 1.0), (False, 50.0)):
+        encoding = FilteredFourier(2, bounded=bounded, **sizes)
+        with torch.no_grad():
+            encoding.alpha.values.fill_(50.0)
+        encoding.constrain()
+        assert encoding.alpha.values.max().item() == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import torch
@@ -37,7 +38,7 @@ class FilteredFourier(Encoding):
     """γ'(x) = H_B(α(x)) ⊙ γ(x) (Eq. filtered_gamma), and beside it, if asked, the coordinates themselves.
 
     in_dim: d. levels: L. bandwidth: B in channels. kappa: sharpness κ. resolution: nodes of the α grid per axis.
-    start: α at the beginning, in channels. unit: the α grid's unit, see `AlphaGrid`.
+    start: α at the beginning, in channels. unit, bounded: the α grid's unit and bounds, see `AlphaGrid`.
     coordinates: prepend x to γ' (the paper does not). gain: scale of the first weights on γ' in a sine network,
     relative to SIREN's rule for that many inputs.
 
@@ -56,6 +57,7 @@ class FilteredFourier(Encoding):
         resolution: tuple[int, ...],
         start: float,
         unit: Literal["channel", "axis"] = "channel",
+        bounded: bool = True,
         coordinates: bool = False,
         gain: float = 1.0,
     ) -> None:
@@ -63,7 +65,7 @@ class FilteredFourier(Encoding):
         super().__init__(in_dim, channels + in_dim * coordinates)
         self.levels, self.bandwidth, self.kappa = levels, bandwidth, kappa
         self.coordinates, self.gain = coordinates, gain
-        low, high = -bandwidth / 2, channels - 1 + bandwidth / 2
+        low, high = (-bandwidth / 2, channels - 1 + bandwidth / 2) if bounded else (-math.inf, math.inf)
         self.alpha = AlphaGrid(resolution, start, float(channels) if unit == "axis" else 1.0, low, high)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -24,6 +24,15 @@ ROWS: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "paper with axis unit": ({"start": None, "unit": "axis", "coordinates": False, "grid": None}, {}),
     "paper with start 0": ({"start": 0.0, "unit": "channel", "coordinates": False, "grid": None}, {}),
     "unit: channel": ({"unit": "channel"}, {}),
+    "no bounds, rate of α 1e-2": ({"bounded": False}, {"lr_encoding": 1e-2}),
+    "paper, axis unit, no bounds, rate of α 1e-2": (
+        {"start": None, "unit": "axis", "coordinates": False, "grid": None, "bounded": False},
+        {"lr_encoding": 1e-2},
+    ),
+    "paper, axis unit, bounds, rate of α 1e-2": (
+        {"start": None, "unit": "axis", "coordinates": False, "grid": None},
+        {"lr_encoding": 1e-2},
+    ),
     "start: -6": ({"start": -6.0}, {}),
     "start: 4": ({"start": 4.0}, {}),
     "start: 8": ({"start": 8.0}, {}),

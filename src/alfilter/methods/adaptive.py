@@ -37,6 +37,7 @@ class Adaptive(Dyadic):
     )
     start: float | None = option(None, "α at the beginning, in channels; none: the middle of the axis")
     unit: str = option("channel", "unit in which α is stored and stepped", choices=("channel", "axis"))
+    bounded: bool = option(True, "keep α where its gradient lives, inside [-B/2, C_N-1+B/2]")
     coordinates: bool = option(False, "feed the coordinates to the network beside γ'")
     gain: float = option(1.0, "scale of the first weights on γ' (sine networks)", low=0, high=1e3)
 
@@ -69,6 +70,7 @@ def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFou
         resolution=resolution,
         start=channels / 2 if options.start is None else options.start,
         unit=options.unit,
+        bounded=options.bounded,
         coordinates=options.coordinates,
         gain=options.gain,
     )
