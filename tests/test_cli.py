@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.running import FILES, SIZES, TINY, alfilter, picture, without_figures
 
-from alfilter.cli import COMMANDS, seconds
+from alfilter.commands import COMMANDS
+from alfilter.commands.shared import seconds
 from alfilter.errors import UserError
 from alfilter.methods import METHODS
 from alfilter.signals import read_image, write_image

@@ -122,6 +122,11 @@ class Training:
 
     steps: int = option(5000, "optimiser steps", low=1)
     budget: float | None = option(None, "seconds of training instead of a number of steps", low=0.1)
+    clock: str = option(
+        "wall",
+        "what a budget counts; cpu: time on the cores by thread, fair on a busy machine",
+        choices=("wall", "cpu"),
+    )
     batch: int | None = option(None, "samples per step; none takes all of them", low=1)
     micro: int = option(4096, "samples per pass; a batch is split so that activations stay in cache", low=1)
     lr: float = option(1e-3, "learning rate of the network", low=0, high=1e37)

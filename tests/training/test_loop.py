@@ -90,6 +90,22 @@ def test_a_budget_ends_with_the_step_that_passes_it(monkeypatch: pytest.MonkeyPa
     assert result.steps == 9
 
 
+def test_the_clock_of_the_cores_ignores_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall, cores = [0.0], [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: wall[0])
+    monkeypatch.setattr(time, "process_time", lambda: cores[0])
+    monkeypatch.setattr("alfilter.training.loop.workers", lambda: 2)
+
+    def tick(progress: Progress) -> None:
+        wall[0] += 5.0  # another program has the cores most of the time
+        cores[0] += 0.5
+
+    result = fit(field(), task(), budget=2.0, clock="cpu", on_progress=tick)
+    assert result.finished
+    assert result.steps == 9
+    assert 2.0 <= result.seconds <= 2.25
+
+
 def test_a_request_to_stop_is_heard() -> None:
     result = fit(field(), task(), steps=50, should_stop=lambda: True)
     assert (result.steps, result.finished) == (0, False)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from alfilter.config import Training, configure
 from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only
+from alfilter.core.parallel import pieces_only, workers
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.methods import training as preset_training
@@ -100,8 +100,9 @@ def fit(
     history: list[dict[str, Any]] = []
     if on_start is not None:
         on_start(position.step)
-    began = time.monotonic() - position.seconds
-    saved = began + position.seconds
+    now = _clock(setting)
+    began = now() - position.seconds
+    saved = time.monotonic()
     finished = False
 
     while not (finished := _is_over(setting, position)):
@@ -123,7 +124,7 @@ def fit(
         field.encoding.constrain()
         position.step += 1
         adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
-        position.seconds = time.monotonic() - began
+        position.seconds = now() - began
         if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
             line = _log_line(position, terms, task, setting, factor)
             history.append(line)
@@ -164,6 +165,14 @@ def _check_sizes(field: Field, task: Task) -> None:
             f"the field maps {field.in_dim} → {field.out_dim} numbers, the signal {task.in_dim} → {task.out_dim}; "
             f"build it with in_dim={task.in_dim}, out_dim={task.out_dim}"
         )
+
+
+def _clock(setting: Training) -> Callable[[], float]:
+    """The seconds a run counts: the wall's, or those its threads were given on the cores, divided by the threads."""
+    if setting.clock == "wall":
+        return time.monotonic
+    threads = workers()
+    return lambda: time.process_time() / threads
 
 
 def _share(setting: Training, position: Position) -> float:

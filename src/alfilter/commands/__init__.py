@@ -1,0 +1,26 @@
+"""The commands, one row each: what adds its words to the command line.
+
+Only what `--help` needs is imported by these modules: torch and the rest come in with the command that uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from alfilter.commands.fit import add_fit
+from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
+from alfilter.commands.studies import add_experiment, add_methods
+
+COMMANDS: dict[str, Callable[[Any], None]] = {
+    "fit": add_fit,
+    "render": add_render,
+    "mesh": add_mesh,
+    "eval": add_eval,
+    "predict": add_predict,
+    "info": add_info,
+    "methods": add_methods,
+    "experiment": add_experiment,
+}
+
+__all__ = ["COMMANDS"]

@@ -1,0 +1,135 @@
+"""Commands that read a model: render, mesh, eval, predict, info."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from alfilter.commands.shared import add_json, print_result, use_threads
+
+if TYPE_CHECKING:
+    from alfilter.methods import Field
+
+
+def add_render(commands: Any) -> None:
+    p = commands.add_parser("render", help="write a picture of a model at any size and of any region")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("out", metavar="OUT", help="a .png, .jpg, .webp, .tif or .bmp file")
+    size = p.add_mutually_exclusive_group()
+    size.add_argument("--size", help="WIDTHxHEIGHT in pixels")
+    size.add_argument("--scale", type=float, help="pixels per pixel of the fitted picture")
+    p.add_argument("--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture, without X1 and Y1")
+    p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
+    p.add_argument("--bits", type=int, help="8, 16, or 32 for float TIFF (default: as the fitted picture)")
+    p.set_defaults(command=_render)
+
+
+def _render(arguments: argparse.Namespace) -> int:
+    from alfilter.rendering import View, render_file
+    from alfilter.training import load
+
+    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level)
+    shape = render_file(load(arguments.model), arguments.out, view, arguments.bits)
+    print(f"{arguments.out} {shape[1]}x{shape[0]}")
+    return 0
+
+
+def add_mesh(commands: Any) -> None:
+    p = commands.add_parser("mesh", help="write the surface of a shape model in the units of the fitted mesh")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("out", metavar="OUT", help="a .ply, .obj, .stl or .glb file")
+    p.add_argument("--resolution", type=int, default=512, help="grid points along each side (default: 512)")
+    p.add_argument("--alpha", action="store_true", help="colour the vertices by α")
+    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    add_json(p)
+    p.set_defaults(command=_mesh)
+
+
+def _mesh(arguments: argparse.Namespace) -> int:
+    from alfilter.meshing import mesh_file
+    from alfilter.training import load
+
+    use_threads(arguments.threads)
+    line = mesh_file(load(arguments.model), arguments.out, arguments.resolution, arguments.alpha)
+    if arguments.json:
+        print(json.dumps(line))
+    else:
+        print(f"{line['mesh']} {line['vertices']:,} vertices, {line['faces']:,} faces, {line['share']:.2%} of the grid")
+    return 0
+
+
+def add_eval(commands: Any) -> None:
+    p = commands.add_parser("eval", help="score a model against a signal")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("signal", metavar="SIGNAL")
+    p.add_argument(
+        "--lpips", metavar="FILE", nargs="?", const="", help="also LPIPS; weights from FILE or $ALFILTER_LPIPS"
+    )
+    add_json(p)
+    p.set_defaults(command=_eval)
+
+
+def _eval(arguments: argparse.Namespace) -> int:
+    from alfilter.meshing import score_shape
+    from alfilter.rendering import score
+    from alfilter.training import load
+
+    field = load(arguments.model)
+    line = {
+        "method": field.spec["method"],
+        "signal": arguments.signal,
+        "model": arguments.model,
+        "params": _params(field),
+    }
+    if field.signal.get("kind") == "shape":
+        scores = score_shape(field, arguments.signal)
+    else:
+        scores = score(field, arguments.signal, arguments.lpips)
+    print_result({**line, **scores}, arguments.json)
+    return 0
+
+
+def add_predict(commands: Any) -> None:
+    p = commands.add_parser("predict", help="write a fitted table's values at new points")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("query", metavar="QUERY", help="a table with the coordinates' columns: .csv, .npz, .npy, .parquet")
+    p.add_argument("--out", metavar="FILE", help=".csv, .tsv, .npz or .parquet (default: CSV on stdout)")
+    p.set_defaults(command=_predict)
+
+
+def _predict(arguments: argparse.Namespace) -> int:
+    from alfilter.predicting import predict_file
+    from alfilter.training import load
+
+    total, beyond = predict_file(load(arguments.model), arguments.query, arguments.out)
+    print(f"alfilter: {beyond} of {total} points lie outside the fitted region", file=sys.stderr)
+    return 0
+
+
+def add_info(commands: Any) -> None:
+    p = commands.add_parser("info", help="say what a model file holds")
+    p.add_argument("model", metavar="MODEL")
+    add_json(p)
+    p.set_defaults(command=_info)
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    from alfilter.training import load
+
+    field = load(arguments.model)
+    facts = {**field.spec, "params": _params(field), "signal": field.signal}
+    if arguments.json:
+        print(json.dumps(facts))
+        return 0
+    for name, value in facts.items():
+        for key, entry in value.items() if isinstance(value, dict) else ((None, value),):
+            print(f"{name if key is None else f'{name}.{key}':<24}{entry}")
+    return 0
+
+
+def _params(field: Field) -> int:
+    from alfilter.methods import parameter_count
+
+    return parameter_count(field)
