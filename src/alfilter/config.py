@@ -124,7 +124,7 @@ class Training:
     budget: float | None = option(None, "seconds of training instead of a number of steps", low=0.1)
     clock: str = option(
         "wall",
-        "what a budget counts; cpu: time on the cores by thread, fair on a busy machine",
+        "what a budget counts; cpu: time on the cores by thread, fair when they are shared",
         choices=("wall", "cpu"),
     )
     batch: int | None = option(None, "samples per step; none takes all of them", low=1)
