@@ -27,8 +27,8 @@ def random_points(count: int, in_dim: int, seed: int = 0) -> Tensor:
     return torch.rand(count, in_dim, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * 2 - 1
 
 
-def line_points(count: int, in_dim: int, seed: int = 0) -> Tensor:
-    """Coordinates (count, d) along the last axis, at -1 + 2i/count; the others rest at one random place.
+def line_points(count: int, in_dim: int, seed: int = 0, axis: int = -1) -> Tensor:
+    """Coordinates (count, d) along one axis, the last, at -1 + 2i/count; the others rest at one random place.
 
     So many samples of one period: bin k of their Fourier transform is k cycles across the domain, with no leakage.
 
@@ -36,7 +36,7 @@ def line_points(count: int, in_dim: int, seed: int = 0) -> Tensor:
     [-1.0, -0.5, 0.0, 0.5]
     """
     points = random_points(1, in_dim, seed).repeat(count, 1)
-    points[:, -1] = -1 + 2 * torch.arange(count, dtype=torch.float64) / count
+    points[:, axis] = -1 + 2 * torch.arange(count, dtype=torch.float64) / count
     return points
 
 
