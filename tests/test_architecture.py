@@ -23,7 +23,7 @@ ROWS: list[dict[str, set[str]]] = [
     {"core": set(), "geometry": set(), "config": set(), "errors": set(), "files": set()},
     {"encodings": {"core"}, "networks": {"core"}, "metrics": {"geometry"}, "signals": {"geometry"}},
     {"methods": {"encodings", "networks", "config"}},
-    {"tasks": {"signals", "metrics", "geometry", "core"}, "analysis": {"core", "encodings", "tasks"}},
+    {"tasks": {"signals", "metrics", "geometry", "core"}, "analysis": {"core", "encodings", "methods", "tasks"}},
     {"training": {"tasks.base", "encodings.base", "methods", "config", "core"}},
     {"experiments": LEARNING | {"auto"}, "estimator": LEARNING, "auto": LEARNING},
     {"report": STUDIES, "viewer": STUDIES},

@@ -56,4 +56,14 @@ def _experiment(arguments: argparse.Namespace) -> int:
     say = functools.partial(print, file=sys.stderr, flush=True)
     lines = run_experiment(study, arguments.data, arguments.out, arguments.workers, say)
     print(json.dumps(lines) if arguments.json else study.summarise(lines))
+    _draw(arguments.name, lines, arguments.out, say)
     return 0
+
+
+def _draw(name: str, lines: Any, out: str | None, say: Any) -> None:
+    """The figure of a study that has one, beside its lines."""
+    from alfilter.report.studies import write_figure
+
+    path = write_figure(name, lines, out or "runs/experiments")
+    if path is not None:
+        say(f"figure {path}")

@@ -69,7 +69,11 @@ class FilteredFourier(Encoding):
         self.alpha = AlphaGrid(resolution, start, float(channels) if unit == "axis" else 1.0, low, high)
 
     def forward(self, x: Tensor) -> Tensor:
-        filtered = filtered_encoding(x, self.alpha(x), self.levels, self.bandwidth, self.kappa)  # (..., C_N)
+        return self.filtered(x, self.alpha(x))
+
+    def filtered(self, x: Tensor, alpha: Tensor) -> Tensor:
+        """The features at x for a given α there, in channels. x: (..., d), alpha: (...) → (..., out_dim)."""
+        filtered = filtered_encoding(x, alpha, self.levels, self.bandwidth, self.kappa)  # (..., C_N)
         return torch.cat((x, filtered), dim=-1) if self.coordinates else filtered
 
     def responses(self, x: Tensor) -> Tensor:

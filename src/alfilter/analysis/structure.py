@@ -1,0 +1,78 @@
+"""Local structure of a picture, and whether a map like α follows it more than chance would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from alfilter.analysis.spectrum import spearman
+from alfilter.errors import UserError
+
+
+def block_means(values: Tensor, block: int) -> Tensor:
+    """The mean over squares of `block` pixels; a ragged rim is dropped. (H, W) → (H//b, W//b).
+
+    >>> block_means(torch.arange(16.0).view(4, 4), 2).tolist()
+    [[2.5, 4.5], [10.5, 12.5]]
+    """
+    if min(values.shape) < block:
+        raise UserError(f"blocks of {block} do not fit into a map of {tuple(values.shape)}; take smaller ones")
+    return F.avg_pool2d(values.double()[None, None], block)[0, 0]
+
+
+def gradient_energy(image: Tensor, block: int) -> Tensor:
+    """The mean of |∇I|², by central differences, over every block. (H, W) → (H//b, W//b)."""
+    down, across = torch.gradient(image.double())
+    return block_means(down.square() + across.square(), block)
+
+
+def spectral_centroid(image: Tensor, block: int, window: int | None = None) -> Tensor:
+    """Σ|f||Î(f)|² / Σ|Î(f)|², f in cycles per pixel, of the Hann-windowed square around every block. → (H//b, W//b).
+
+    window: side of the square, twice the block unless given; its mean is taken off first, and the picture is reflected
+    at its rim. Zero where nothing varies.
+
+    >>> stripes = torch.cos(torch.pi / 2 * torch.arange(32)).expand(32, 32)  # a quarter cycle per pixel
+    >>> round(float(spectral_centroid(stripes, 8)[1, 1]), 2)
+    0.25
+    """
+    side = window or 2 * block
+    rim = (side - block) // 2
+    pixels = image.double()[: image.shape[0] // block * block, : image.shape[1] // block * block]
+    padded = F.pad(pixels[None, None], (rim, side - block - rim) * 2, mode="reflect")[0, 0]
+    patches = padded.unfold(0, side, block).unfold(1, side, block)  # (h, w, side, side)
+    hann = torch.hann_window(side + 2, periodic=False, dtype=torch.float64)[1:-1]
+    taper = hann.unsqueeze(-1) * hann
+    mean = (patches * taper).sum((-2, -1), keepdim=True) / taper.sum()  # so that the window leaves no constant
+    power = torch.fft.fft2((patches - mean) * taper).abs().square()
+    radius = torch.hypot(*torch.meshgrid(*(torch.fft.fftfreq(side, dtype=torch.float64),) * 2, indexing="ij"))
+    total = power.sum((-2, -1))
+    found: Tensor = torch.where(total > 1e-20, (radius * power).sum((-2, -1)) / total.clamp(min=1e-300), 0.0)
+    return found
+
+
+def shift_test(
+    a: Tensor, b: Tensor, statistic: Callable[[Tensor, Tensor], float] = spearman
+) -> tuple[float, float, list[float]]:
+    """How related two maps (h, w) are, the chance of as much by accident, and what accident gives.
+
+    The statistic of (a, b), its two-sided p, and the statistics of b with `a` moved around the torus by every other
+    whole shift. Shifts keep the smoothness of both maps, which a plain shuffle would destroy: two smooth maps are
+    related by accident far more often than two rough ones. p ≥ 1/(h w).
+
+    >>> ramp = torch.arange(20.0).expand(4, 20).square()
+    >>> value, p, _ = shift_test(ramp, ramp)
+    >>> round(value, 6), p  # the four shifts down change nothing: p is not smaller than 4/80
+    (1.0, 0.05)
+    """
+    if a.shape != b.shape or a.dim() != 2:
+        raise UserError(f"two maps of one shape (h, w) are compared, got {tuple(a.shape)} and {tuple(b.shape)}")
+    rows, columns = a.shape
+    value = statistic(a.flatten(), b.flatten())
+    shifts = [(i, j) for i in range(rows) for j in range(columns) if i or j]
+    others = [statistic(a.roll(shift, (0, 1)).flatten(), b.flatten()) for shift in shifts]
+    as_large = sum(abs(other) >= abs(value) - 1e-12 for other in others)
+    return value, (1 + as_large) / (1 + len(others)), others
