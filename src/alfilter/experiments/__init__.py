@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from alfilter.experiments import alpha, between, order, shapes, wallclock
+from alfilter.experiments import alpha, between, order, shapes, tuning, wallclock
 from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
 
 EXPERIMENTS: dict[str, Experiment] = {
     study.name: study
-    for study in (alpha.STUDY, order.STUDY, wallclock.STUDY, between.STUDY, between.SEARCH_STUDY, shapes.STUDY)
+    for study in (
+        alpha.STUDY,
+        order.STUDY,
+        wallclock.STUDY,
+        between.STUDY,
+        between.SEARCH_STUDY,
+        shapes.STUDY,
+        tuning.STUDY,
+    )
 }
 
 __all__ = ["EXPERIMENTS", "Experiment", "Run", "run_experiment", "table"]

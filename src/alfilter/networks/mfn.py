@@ -81,8 +81,8 @@ class Bacon(Network):
     resolution: samples per axis, N. The domain is one period: sample k of an axis sits at u = (k + ½)/N - ½, the
     source's pixel centres, so that the first and the last sample are neighbours and not the same place.
 
-    shares: relative bands of the filters; B_i = N/2 · share/total, at least 1, so that the last output ends at the
-    Nyquist frequency.
+    shares: relative bands of the filters; B_i = reach · N/2 · share/total, at least 1, so that with reach 1 the last
+    output ends at the Nyquist frequency.
 
     >>> Bacon(2, 3, width=8, resolution=(256, 256), shares=(1, 1, 2, 2, 2)).limits
     [(32, 32), (64, 64), (96, 96), (128, 128)]
@@ -98,10 +98,12 @@ class Bacon(Network):
         width: int,
         resolution: Sequence[int],
         shares: Sequence[int],
+        reach: float = 1.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(in_dim, out_dim)
-        self.bands = [tuple(max(1, round(n / 2 * share / sum(shares))) for n in resolution) for share in shares]
+        whole = reach / 2 / sum(shares)
+        self.bands = [tuple(max(1, round(n * whole * share)) for n in resolution) for share in shares]
         self.register_buffer("stretch", torch.tensor([(n - 1) / (2 * n) for n in resolution]))
         self.phases = nn.ParameterList()
         for i, band in enumerate(self.bands):
