@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alfilter.experiments import alpha, between, order, shapes, tuning, wallclock
+from alfilter.experiments import alpha, between, equal_terms, order, shapes, tuning, wallclock
 from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -15,6 +15,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         between.SEARCH_STUDY,
         shapes.STUDY,
         tuning.STUDY,
+        equal_terms.STUDY,
+        equal_terms.EQUAL,
     )
 }
 

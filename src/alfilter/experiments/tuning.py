@@ -20,7 +20,7 @@ from alfilter.experiments.experiment import Experiment, Lines, Run, crop
 
 IMAGE = "div2k/06.png"
 SIZE = 48  # side of the crop, so samples per axis
-STEPS = 200
+STEPS = 150
 TRIALS = 10
 COMMON: dict[str, Any] = {"steps": STEPS, "batch": None, "micro": 4096, "schedule": "cosine", "decay": 0.01}
 
@@ -105,6 +105,21 @@ SEARCHES: dict[str, Search] = {
     ),
     "acorn": Search(Axis({"patch": 2.0}), {"tiles": 256, "every": 100, "patch": 8}, _rates(1e-3, 1e-3)),
 }
+
+
+# What the search found, in the order of `alfilter experiment tuning`: options with SIZE samples per axis, training.
+FOUND: dict[str, tuple[Settings, Settings]] = {}
+ELSEWHERE = ("al-sine", "siren", "pe-mlp")  # their `default` is for a minute at 512×512, from the study `wallclock`
+RISING = ("omega",)
+
+
+def found(name: str, samples: int) -> tuple[Settings, Settings]:
+    """What the search found for a method, with so many samples seen per axis."""
+    from alfilter.methods.method import Density, follow
+
+    options, recipe = FOUND[name]
+    rising = {key: value for key, value in options.items() if key in RISING}
+    return {**options, **follow(SIZE, rising)(Density(2, samples))[0]}, recipe
 
 
 def line_search(
