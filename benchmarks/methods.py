@@ -1,16 +1,18 @@
 """How close is a training step of every method to its own floor: its matrix products, and for grids its gathers?
 
 One step: the gradient of a batch of 8,192 of the samples of a 512×512 colour picture in pieces of 4,096, and the
-optimiser's update, at the method's default setting. The floor is read off the method itself: its products and gathers
-are recorded while it is evaluated once, and repeated with nothing between them, forward and backward. Both are timed in
-turns in one process; the best of the repetitions counts.
+optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix products of one
+piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
+repeated with nothing between them, on as many threads as the step; every gather is followed by the scatter of its
+gradient into a table of zeros. Both are timed in turns in one process; the best of the repetitions counts.
 
-    python benchmarks/methods.py [--json] [--repeat 5] [--only siren,wire]
+    python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire]
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import time
 from collections.abc import Callable
@@ -22,8 +24,10 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from alfilter.core.memory import keep_freed_memory
+from alfilter.core.parallel import pieces_only, side_by_side
 from alfilter.methods import METHODS, Field, build, parameter_count, training
 from alfilter.tasks import ImageTask
+from alfilter.training.adaptation import adapt
 from alfilter.training.gradient import Team, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
@@ -34,11 +38,14 @@ _PRODUCTS = {torch.ops.aten.mm.default: 0, torch.ops.aten.addmm.default: 1}  # w
 _GATHERS = (torch.ops.aten.index.Tensor, torch.ops.aten.index_select.default, torch.ops.aten.embedding.default)
 
 
+Layout = tuple[int, int, bool]  # rows, columns, and whether they are stored column by column
+
+
 @dataclass
 class Recorder(TorchDispatchMode):
-    """Notes the sizes of all matrix products, and the tables and rows of all gathers."""
+    """Notes the factors of all matrix products, and the tables and rows of all gathers."""
 
-    products: list[tuple[int, int, int]] = field(default_factory=list)
+    products: list[tuple[Layout, Layout]] = field(default_factory=list)
     gathers: list[tuple[int, int, Tensor]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -47,13 +54,22 @@ class Recorder(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in _PRODUCTS:
             left, right = args[_PRODUCTS[func] : _PRODUCTS[func] + 2]
-            self.products.append((left.shape[0], left.shape[1], right.shape[1]))
+            self.products.append((_layout(left), _layout(right)))
         elif func in _GATHERS:
             indices = [a for a in (*args[1:], *(args[1] if isinstance(args[1], list) else ())) if _is_index(a)]
             if len(indices) == 1 and indices[0].numel() >= PIECE:
                 rows = indices[0].flatten().clone()
                 self.gathers.append((args[0].shape[0], args[0].numel() // args[0].shape[0], rows))
         return func(*args, **(kwargs or {}))
+
+
+def _layout(a: Tensor) -> Layout:
+    return a.shape[0], a.shape[1], a.stride(0) < a.stride(1)
+
+
+def _factor(layout: Layout) -> Tensor:
+    rows, columns, turned = layout
+    return torch.randn(columns, rows).t() if turned else torch.randn(rows, columns)
 
 
 def _is_index(a: Any) -> bool:
@@ -63,30 +79,27 @@ def _is_index(a: Any) -> bool:
 def floor(method: Field, task: ImageTask) -> Step:
     """The products and gathers of a step of this field, and nothing else."""
     recorder = Recorder()
-    x, _ = task.load(torch.randperm(len(task.signal))[:PIECE])
-    with torch.no_grad(), recorder:
-        method.double()(x.double())  # in float64 no kernel hides a product
-    method.float()
-    pairs = [(torch.randn(n, k), torch.randn(k, m), torch.randn(n, m)) for n, k, m in recorder.products]
+    x, y = task.load(torch.randperm(len(task.signal))[:PIECE])
+    double = copy.deepcopy(method).double()  # in float64 no kernel hides a product
+    with recorder:
+        losses = [task.loss(out, y.double()) for out in double.outputs(x.double())]
+        torch.stack(losses).mean().backward()
+    pairs = [(_factor(left), _factor(right)) for left, right in recorder.products]
     tables = [(torch.randn(size, width), rows) for size, width, rows in recorder.gathers]
 
-    def run() -> None:
-        for _ in range(BATCH // PIECE):
-            gathered = [torch.index_select(table, 0, rows) for table, rows in tables]
-            for left, right, grad in pairs:
-                torch.mm(left, right)
-                torch.mm(left.t(), grad)
-                if left.shape[1] != method.in_dim:  # coordinates need no gradient
-                    torch.mm(grad, right.t())
-            for (table, rows), values in zip(tables, gathered, strict=True):
-                torch.zeros_like(table).index_add_(0, rows, values)
+    def piece(_: int) -> None:
+        for left, right in pairs:
+            torch.mm(left, right)
+        for table, rows in tables:
+            torch.zeros_like(table).index_add_(0, rows, torch.index_select(table, 0, rows))
 
-    return run
+    return lambda: side_by_side(piece, range(BATCH // PIECE))
 
 
 def step(method: Field, task: ImageTask, name: str) -> Step:
-    """One step as `fit` takes it."""
+    """One step as `fit` takes it, on an encoding that has seen the signal."""
     setting = training(name, "default", batch=BATCH, micro=PIECE)
+    adapt(method, task, setting, 0, 0, 0.0)
     team, optimiser = Team(method), make_optimiser(method, setting)
     count = iter(range(1 << 62))
 
@@ -101,7 +114,8 @@ def step(method: Field, task: ImageTask, name: str) -> Step:
 def measure(name: str, task: ImageTask, repeat: int) -> dict[str, Any]:
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
     made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
-    runs = {"step": step(made, task, name), "floor": floor(made, task)}
+    training_step = step(made, task, name)  # first: it fits the encoding to the signal
+    runs = {"step": training_step, "floor": floor(made, task)}
     best = dict.fromkeys(runs, float("inf"))
     for turn in range(repeat + 2):
         for label, run in runs.items():
@@ -122,9 +136,12 @@ def measure(name: str, task: ImageTask, repeat: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="time a training step of every method against its own floor")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeat", type=int, default=5, help="repetitions of everything")
+    parser.add_argument("--repeat", type=int, default=12, help="repetitions of everything")
+    parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--only", help="methods, separated by commas")
     arguments = parser.parse_args()
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
     keep_freed_memory()
     task = ImageTask.from_file("sample:astronaut")
     names = arguments.only.split(",") if arguments.only else list(METHODS)
@@ -132,7 +149,8 @@ def main() -> None:
         print(f"{'method':18}{'params':>10}{'step ms':>9}{'floor ms':>10}{'ratio':>7}{'points/s':>11}   ≤ {TARGET}")
     rows = []
     for name in names:
-        row = measure(name, task, arguments.repeat)
+        with pieces_only():  # as `fit` runs
+            row = measure(name, task, arguments.repeat)
         rows.append(row)
         if not arguments.json:
             verdict = "yes" if row["ratio"] <= TARGET else "no"

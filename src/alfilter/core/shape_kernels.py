@@ -1,7 +1,8 @@
 """One-pass CPU kernels of the activations in `shapes`; see `kernels` for why and how.
 
 Each forward turns z into σ(z+b) in place and leaves ∂σ/∂z in `slope`; `kernels.sine_backward` is the backward of all
-but the complex one.
+but the complex one. Kernels that divide take numpy's rules for it: Python's check of every divisor for zero is a branch
+that keeps the loop from running on vectors.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def complex_wavelet_backward(grad: Any, value: Any, slope: Any, omega: Any, sums
             sums[half + j] += b
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
 def sinc_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """sin(u)/u and ω(cos u - sin(u)/u)/u, u = ωz; their series near zero."""
     rows, width = z.shape
@@ -108,12 +109,13 @@ def sinc_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
             d = f4(1) if near else u
             v = f4(1) - q * f4(1 / 6) * (f4(1) - q * f4(1 / 20) * (f4(1) - q * f4(1 / 42) * (f4(1) - q * f4(1 / 72))))
             t = u * f4(-1 / 3) * (f4(1) - q * f4(1 / 10) * (f4(1) - q * f4(1 / 28) * (f4(1) - q * f4(1 / 54))))
-            far = s / d
+            r = f4(1) / d
+            far = s * r
             z[i, j] = v if near else far
-            slope[i, j] = omega * (t if near else (c - far) / d)
+            slope[i, j] = omega * (t if near else (c - far) * r)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
 def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
     """tanh(β sin u) and (1 - tanh²) β ω cos u, u = ωz; tanh by e^(-2|a|)."""
     rows, width = z.shape
@@ -122,9 +124,10 @@ def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
             s, c = _sincos(omega * (z[i, j] + bias[j]))
             a = beta * s
             e = _exp(f4(-2) * abs(a))
-            t = (f4(1) - e) / (f4(1) + e)
+            r = f4(1) / (f4(1) + e)
+            t = (f4(1) - e) * r
             z[i, j] = -t if a < f4(0) else t
-            slope[i, j] = f4(4) * e / ((f4(1) + e) * (f4(1) + e)) * beta * omega * c
+            slope[i, j] = f4(4) * e * r * r * beta * omega * c
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)

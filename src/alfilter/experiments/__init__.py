@@ -7,22 +7,34 @@ from alfilter.experiments import (
     alpha_meaning,
     between,
     complexity,
+    equal_terms,
     kernel_view,
     order,
     responses,
     shapes,
     tangent,
+    tuning,
     wallclock,
 )
 from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
 
-EXPERIMENTS: dict[str, Experiment] = {
-    study.name: study
-    for study in (alpha.STUDY, order.STUDY, wallclock.STUDY, between.STUDY, between.SEARCH_STUDY, shapes.STUDY)
-}
-EXPERIMENTS |= {  # what the method is, looked at from inside
-    study.name: study
-    for study in (responses.STUDY, tangent.STUDY, kernel_view.STUDY, alpha_meaning.STUDY, complexity.STUDY)
-}
+# by what they ask: which setting, which method, what is inside
+STUDIES = (
+    alpha.STUDY,
+    wallclock.STUDY,
+    tuning.STUDY,
+    between.SEARCH_STUDY,
+    order.STUDY,
+    equal_terms.STUDY,
+    equal_terms.EQUAL,
+    between.STUDY,
+    shapes.STUDY,
+    responses.STUDY,
+    tangent.STUDY,
+    kernel_view.STUDY,
+    alpha_meaning.STUDY,
+    complexity.STUDY,
+)
+EXPERIMENTS: dict[str, Experiment] = {study.name: study for study in STUDIES}
 
 __all__ = ["EXPERIMENTS", "Experiment", "Run", "run_experiment", "table"]

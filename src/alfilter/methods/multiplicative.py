@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -37,7 +38,10 @@ class BandLimited:
 
     width: int = option(256, "neurons per hidden layer", low=1, high=8192)
     shares: tuple[int, ...] | None = option(
-        (1, 1, 2, 2, 2), "relative bands of the filters, like 1x1x2x2x2; together they reach Nyquist", low=1, high=10**6
+        (1, 1, 2, 2, 2),
+        "relative bands of the filters, like 1x1x2x2x2; together the reach",
+        low=1,
+        high=10**6,
     )
     resolution: int | tuple[int, ...] | None = option(
         None,
@@ -45,6 +49,7 @@ class BandLimited:
         low=1,
         high=65536,
     )
+    reach: float = option(1.0, "share of Nyquist that the bands together reach", low=1e-3, high=8)
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,8 @@ def _bacon(
     shares = options.shares or (1, 1, 2, 2, 2)
     if len(shares) < 2:
         raise UserError(f"option 'shares' needs at least 2 bands, got {len(shares)}; for example 1x1x2x2x2")
-    network = Bacon(in_dim, out_dim, width=options.width, resolution=sizes, shares=shares, generator=generator)
+    sizing: dict[str, Any] = {"width": options.width, "resolution": sizes, "shares": shares, "reach": options.reach}
+    network = Bacon(in_dim, out_dim, generator=generator, **sizing)
     return Identity(in_dim), network
 
 

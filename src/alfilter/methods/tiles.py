@@ -19,8 +19,9 @@ _CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "dec
 @dataclass(frozen=True)
 class OctreeOptions:
     levels: int | None = option(
-        5, "L, levels of detail, each of half the cell; none: down to two samples a cell", low=1, high=12
+        5, "L, levels of detail, each of half the cell; none: until a cell has `cell` samples", low=1, high=12
     )
+    cell: float = option(2.0, "samples along a cell of the finest level, where `levels` is none", low=0.25, high=64)
     base: int = option(4, "cells per axis of the coarsest level", low=1, high=256)
     features: int = option(32, "F, features of a node", low=1, high=256)
     capacity: int = option(
@@ -57,7 +58,7 @@ def _octree(
     rule: Any = options.rule
     levels = options.levels
     if levels is None:
-        halvings = ceil(log2(max(1.0, max(samples or (512,)) / (2 * options.base))))
+        halvings = ceil(log2(max(1.0, max(samples or (512,)) / (options.cell * options.base))))
         levels = 1 + min(halvings, 20 // in_dim)
     encoding = Octree(
         in_dim,

@@ -1,9 +1,13 @@
-"""What every network is: features (..., C) to values (..., c)."""
+"""What every network is: features (..., C) to values (..., c); and how their weights start."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
 
+import torch
 from torch import Tensor, nn
 
 
@@ -25,3 +29,19 @@ class Network(nn.Module, ABC):
         Training fits every one of them to the signal.
         """
         return (self(features),)
+
+
+def uniform(shape: tuple[int, ...], bound: float | Tensor, generator: torch.Generator | None) -> Tensor:
+    """Numbers from U(±bound)."""
+    return (torch.rand(shape, generator=generator) * 2 - 1) * bound
+
+
+def linears(
+    sizes: Sequence[int], spread: float, generator: torch.Generator | None
+) -> tuple[nn.ParameterList, nn.ParameterList]:
+    """Linear layers from each size to the next: weights U(±√(spread/n)), biases U(±1/√n); spread 1 is torch's rule."""
+    weights, biases = nn.ParameterList(), nn.ParameterList()
+    for inputs, outputs in pairwise(sizes):
+        weights.append(nn.Parameter(uniform((outputs, inputs), math.sqrt(spread / inputs), generator)))
+        biases.append(nn.Parameter(uniform((outputs,), 1 / math.sqrt(inputs), generator)))
+    return weights, biases

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from alfilter.core import perceptron
 from alfilter.core.sines import sine_layer
-from alfilter.networks.base import Network
+from alfilter.networks.base import Network, linears, uniform
 
 
 class FilterBank(Network):
@@ -49,15 +49,11 @@ class FilterBank(Network):
         draw = torch.randn(levels, width, features, generator=generator)
         self.frequencies = nn.Parameter(draw * spread.view(-1, 1, 1))  # (L, w, F)
         first, hidden = 1 / dims, math.sqrt(6 / width) / omega  # SIREN's starts
-        self.weights = nn.ParameterList([_uniform((width, dims), first, generator)])
-        self.biases = nn.ParameterList([_uniform((width,), 1 / math.sqrt(dims), generator)])
-        for _ in range(levels):
-            self.weights.append(_uniform((width, width), hidden, generator))
-            self.biases.append(_uniform((width,), 1 / math.sqrt(width), generator))
-        self.merge_weights, self.merge_biases = nn.ParameterList(), nn.ParameterList()
-        for inputs, outputs in ((levels * width, backbone), (backbone, backbone), (backbone, out_dim)):
-            self.merge_weights.append(_uniform((outputs, inputs), 1 / math.sqrt(inputs), generator))
-            self.merge_biases.append(_uniform((outputs,), 1 / math.sqrt(inputs), generator))
+        self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
+        for inputs, bound in ((dims, first), *[(width, hidden)] * levels):
+            self.weights.append(nn.Parameter(uniform((width, inputs), bound, generator)))
+            self.biases.append(nn.Parameter(uniform((width,), 1 / math.sqrt(inputs), generator)))
+        self.merge_weights, self.merge_biases = linears([levels * width, backbone, backbone, out_dim], 1.0, generator)
 
     def forward(self, features: Tensor) -> Tensor:
         x, grids = features[..., : self.dims], features[..., self.dims :]
@@ -72,8 +68,3 @@ class FilterBank(Network):
         """sin(2π F_i g_i) of one level's features. level: (..., F) → (..., w)."""
         frequencies = self.frequencies[number]
         return sine_layer(level, frequencies, frequencies.new_zeros(len(frequencies)), 2 * math.pi)
-
-
-def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator | None) -> nn.Parameter:
-    """Numbers from U(±bound)."""
-    return nn.Parameter((torch.rand(shape, generator=generator) * 2 - 1) * bound)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from alfilter.core.products import gabor_product, sine_product
-from alfilter.networks.base import Network
+from alfilter.networks.base import Network, linears, uniform
 
 
 class MFN(Network):
@@ -45,16 +44,16 @@ class MFN(Network):
         self.omegas, self.phases = nn.ParameterList(), nn.ParameterList()
         self.centres, self.gammas = nn.ParameterList(), nn.ParameterList()
         for _ in range(depth + 1):
-            omega = _uniform((width, in_dim), 1 / math.sqrt(in_dim), generator) * (scale / math.sqrt(depth + 1))
+            omega = uniform((width, in_dim), 1 / math.sqrt(in_dim), generator) * (scale / math.sqrt(depth + 1))
             if gabor:
                 shape = torch.full((width,), 6 / (depth + 1))
                 gamma = torch._standard_gamma(shape, generator=generator)
                 self.gammas.append(nn.Parameter(gamma))
-                self.centres.append(nn.Parameter(_uniform((width, in_dim), 1.0, generator)))
+                self.centres.append(nn.Parameter(uniform((width, in_dim), 1.0, generator)))
                 omega = omega * gamma.sqrt()[:, None]
             self.omegas.append(nn.Parameter(omega))
-            self.phases.append(nn.Parameter(_uniform((width,), math.pi, generator)))
-        self.weights, self.biases = _linears([width] * (depth + 1) + [out_dim], 1.0, generator)
+            self.phases.append(nn.Parameter(uniform((width,), math.pi, generator)))
+        self.weights, self.biases = linears([width] * (depth + 1) + [out_dim], 1.0, generator)
 
     def forward(self, features: Tensor) -> Tensor:
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
@@ -81,8 +80,8 @@ class Bacon(Network):
     resolution: samples per axis, N. The domain is one period: sample k of an axis sits at u = (k + ½)/N - ½, the
     source's pixel centres, so that the first and the last sample are neighbours and not the same place.
 
-    shares: relative bands of the filters; B_i = N/2 · share/total, at least 1, so that the last output ends at the
-    Nyquist frequency.
+    shares: relative bands of the filters; B_i = reach · N/2 · share/total, at least 1, so that with reach 1 the last
+    output ends at the Nyquist frequency.
 
     >>> Bacon(2, 3, width=8, resolution=(256, 256), shares=(1, 1, 2, 2, 2)).limits
     [(32, 32), (64, 64), (96, 96), (128, 128)]
@@ -98,19 +97,21 @@ class Bacon(Network):
         width: int,
         resolution: Sequence[int],
         shares: Sequence[int],
+        reach: float = 1.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(in_dim, out_dim)
-        self.bands = [tuple(max(1, round(n / 2 * share / sum(shares))) for n in resolution) for share in shares]
+        whole = reach / 2 / sum(shares)
+        self.bands = [tuple(max(1, round(n * whole * share)) for n in resolution) for share in shares]
         self.register_buffer("stretch", torch.tensor([(n - 1) / (2 * n) for n in resolution]))
         self.phases = nn.ParameterList()
         for i, band in enumerate(self.bands):
             cycles = [torch.randint(-b, b + 1, (width,), generator=generator) for b in band]
             self.register_buffer(f"cycles{i}", torch.stack(cycles, dim=-1).float())
-            self.phases.append(nn.Parameter(_uniform((width,), math.pi, generator)))
+            self.phases.append(nn.Parameter(uniform((width,), math.pi, generator)))
         depth = len(shares) - 1
-        self.weights, self.biases = _linears([width] * (depth + 1), 6.0, generator)
-        heads = [_linears([width, out_dim], 6.0, generator) for _ in range(depth)]
+        self.weights, self.biases = linears([width] * (depth + 1), 6.0, generator)
+        heads = [linears([width, out_dim], 6.0, generator) for _ in range(depth)]
         self.head_weights = nn.ParameterList([weights[0] for weights, _ in heads])
         self.head_biases = nn.ParameterList([biases[0] for _, biases in heads])
 
@@ -141,19 +142,3 @@ class Bacon(Network):
 def _nothing(x: Tensor, width: int) -> tuple[Tensor, Tensor]:
     """What makes a product layer its filter alone: (0 + 1) ⊙ g."""
     return x.new_zeros(*x.shape[:-1], width), x.new_ones(width)
-
-
-def _linears(
-    sizes: Sequence[int], spread: float, generator: torch.Generator | None
-) -> tuple[nn.ParameterList, nn.ParameterList]:
-    """Linear layers from each size to the next: weights U(±√(spread/n)), biases U(±1/√n)."""
-    weights, biases = nn.ParameterList(), nn.ParameterList()
-    for inputs, outputs in pairwise(sizes):
-        weights.append(nn.Parameter(_uniform((outputs, inputs), math.sqrt(spread / inputs), generator)))
-        biases.append(nn.Parameter(_uniform((outputs,), 1 / math.sqrt(inputs), generator)))
-    return weights, biases
-
-
-def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator | None) -> Tensor:
-    """Numbers from U(±bound)."""
-    return (torch.rand(shape, generator=generator) * 2 - 1) * bound

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from alfilter.core import affine, perceptron
 from alfilter.core.layers import FUSED
 from alfilter.networks.activations import ACTIVATIONS
-from alfilter.networks.base import Network
+from alfilter.networks.base import Network, uniform
 
 
 class MLP(Network):
@@ -49,9 +49,9 @@ class MLP(Network):
         self.biases = nn.ParameterList()
         for position, (inputs, outputs) in enumerate(sizes):
             bound = self._bound(position, len(sizes), inputs, first_bound)
-            self.weights.append(nn.Parameter(_uniform((outputs, inputs), generator) * bound))
+            self.weights.append(nn.Parameter(uniform((outputs, inputs), bound, generator)))
             offset = 1 / math.sqrt(inputs) if position > 0 or first_bias is None else first_bias
-            self.biases.append(nn.Parameter(_uniform((outputs,), generator) * offset))
+            self.biases.append(nn.Parameter(uniform((outputs,), offset, generator)))
         self.learned = nn.Parameter(torch.full((depth,), sharpness)) if learn_sharpness else None
 
     def forward(self, features: Tensor) -> Tensor:
@@ -73,8 +73,3 @@ class MLP(Network):
         if self.row.first is not None:
             return self.row.first(inputs, self.omega)
         return 1 / inputs if first_bound is None else first_bound
-
-
-def _uniform(shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-    """Numbers from U(-1, 1)."""
-    return torch.rand(shape, generator=generator) * 2 - 1

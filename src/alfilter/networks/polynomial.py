@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from alfilter.core.products import leaky_product
-from alfilter.networks.base import Network
+from alfilter.networks.base import Network, uniform
 
 
 class PolyINR(Network):
@@ -44,12 +44,12 @@ class PolyINR(Network):
         for i in range(levels + 1):
             outputs = width if i < levels else out_dim
             bound = math.sqrt(3 / (passed * width)) if i < levels else 1 / math.sqrt(width)
-            self.weights.append(nn.Parameter(_uniform((outputs, width), bound, generator)))
+            self.weights.append(nn.Parameter(uniform((outputs, width), bound, generator)))
             self.biases.append(nn.Parameter(torch.zeros(outputs)))
         for _ in range(levels):
             # half of the mean square from A over the domain, where a coordinate's is 1/3, and half from c
-            self.maps.append(nn.Parameter(_uniform((width, in_dim), math.sqrt(9 / (2 * passed * in_dim)), generator)))
-            self.offsets.append(nn.Parameter(_uniform((width,), math.sqrt(3 / (2 * passed)), generator)))
+            self.maps.append(nn.Parameter(uniform((width, in_dim), math.sqrt(9 / (2 * passed * in_dim)), generator)))
+            self.offsets.append(nn.Parameter(uniform((width,), math.sqrt(3 / (2 * passed)), generator)))
 
     def forward(self, features: Tensor) -> Tensor:
         z = F.linear(features, self.maps[0], self.offsets[0])
@@ -58,8 +58,3 @@ class PolyINR(Network):
             z = leaky_product(a, self.biases[i - 1], features, self.maps[i], self.offsets[i], self.slope)
         z = F.leaky_relu(F.linear(z, self.weights[-2], self.biases[-2]), self.slope)
         return F.linear(z, self.weights[-1], self.biases[-1])
-
-
-def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator | None) -> Tensor:
-    """Numbers from U(±bound)."""
-    return (torch.rand(shape, generator=generator) * 2 - 1) * bound

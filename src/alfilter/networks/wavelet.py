@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.core import perceptron
-from alfilter.networks.base import Network
+from alfilter.networks.base import Network, uniform
 
 
 class ComplexWavelet(Network):
@@ -39,14 +39,15 @@ class ComplexWavelet(Network):
     ) -> None:
         super().__init__(in_dim, out_dim)
         self.omega, self.scale = omega, scale
-        self.first = nn.Parameter(_uniform((width, in_dim), in_dim, generator))
-        self.first_bias = nn.Parameter(_uniform((width,), in_dim, generator))
+        first, rest = 1 / math.sqrt(in_dim), 1 / math.sqrt(width)
+        self.first = nn.Parameter(uniform((width, in_dim), first, generator))
+        self.first_bias = nn.Parameter(uniform((width,), first, generator))
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()  # (2, outputs, inputs), (2, outputs)
         for _ in range(depth - 1):
-            self.weights.append(nn.Parameter(_uniform((2, width, width), width, generator)))
-            self.biases.append(nn.Parameter(_uniform((2, width), width, generator)))
-        self.last = nn.Parameter(_uniform((2, out_dim, width), width, generator))
-        self.last_bias = nn.Parameter(_uniform((out_dim,), width, generator))
+            self.weights.append(nn.Parameter(uniform((2, width, width), rest, generator)))
+            self.biases.append(nn.Parameter(uniform((2, width), rest, generator)))
+        self.last = nn.Parameter(uniform((2, out_dim, width), rest, generator))
+        self.last_bias = nn.Parameter(uniform((out_dim,), rest, generator))
 
     def forward(self, features: Tensor) -> Tensor:
         weights = [torch.cat((self.first, torch.zeros_like(self.first)))]  # (2w, C): a real layer has no imaginary part
@@ -63,8 +64,3 @@ def _as_real(weight: Tensor) -> Tensor:
     """[[Wr, -Wi], [Wi, Wr]] of W = (Wr, Wi). (2, m, n) → (2m, 2n)."""
     real, imaginary = weight
     return torch.cat((torch.cat((real, -imaginary), dim=1), torch.cat((imaginary, real), dim=1)))
-
-
-def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator | None) -> Tensor:
-    """Numbers from U(±1/√n)."""
-    return (torch.rand(shape, generator=generator) * 2 - 1) / math.sqrt(inputs)
