@@ -11,6 +11,7 @@ from typing import Any
 from alfilter.commands.fit import add_fit
 from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
 from alfilter.commands.studies import add_experiment, add_methods
+from alfilter.commands.view import add_view
 
 COMMANDS: dict[str, Callable[[Any], None]] = {
     "fit": add_fit,
@@ -19,6 +20,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "eval": add_eval,
     "predict": add_predict,
     "info": add_info,
+    "view": add_view,
     "methods": add_methods,
     "experiment": add_experiment,
 }
