@@ -10,6 +10,7 @@ from typing import Any
 
 from alfilter.commands.fit import add_fit
 from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
+from alfilter.commands.report import add_report
 from alfilter.commands.studies import add_experiment, add_methods
 
 COMMANDS: dict[str, Callable[[Any], None]] = {
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "info": add_info,
     "methods": add_methods,
     "experiment": add_experiment,
+    "report": add_report,
 }
 
 __all__ = ["COMMANDS"]
