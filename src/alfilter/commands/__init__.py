@@ -11,6 +11,7 @@ from typing import Any
 from alfilter.commands.fit import add_fit
 from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
 from alfilter.commands.ntk import add_ntk
+from alfilter.commands.report import add_report
 from alfilter.commands.studies import add_experiment, add_methods
 from alfilter.commands.view import add_view
 
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "methods": add_methods,
     "experiment": add_experiment,
     "ntk": add_ntk,
+    "report": add_report,
 }
 
 __all__ = ["COMMANDS"]

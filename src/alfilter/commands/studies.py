@@ -8,6 +8,7 @@ import json
 import sys
 from typing import Any
 
+from alfilter.commands.paper import at_scale, print_claims, print_paper, write_figures
 from alfilter.commands.shared import add_json
 from alfilter.errors import UserError, nearest
 
@@ -34,6 +35,9 @@ def add_experiment(commands: Any) -> None:
     p = commands.add_parser("experiment", help="run one of the repeatable studies")
     p.add_argument("name", metavar="NAME", nargs="?")
     p.add_argument("--list", action="store_true", help="name the studies")
+    p.add_argument("--scale", choices=("cpu", "paper"), default="cpu",
+                   help="paper: the paper's full protocol; cpu: its twin for two cores (default: cpu)")  # fmt: skip
+    p.add_argument("--fetch", action="store_true", help="with --scale paper: fetch the data that can be had")
     p.add_argument(
         "--data", metavar="DIR", default="../shared/data", help="where the images are (default: ../shared/data)"
     )
@@ -44,19 +48,26 @@ def add_experiment(commands: Any) -> None:
 
 
 def _experiment(arguments: argparse.Namespace) -> int:
-    from alfilter.experiments import EXPERIMENTS, run_experiment
+    from alfilter.experiments import EXPERIMENTS, PAPER, run_experiment
 
     if arguments.list or arguments.name is None:
         for name, study in EXPERIMENTS.items():
             print(f"{name:<16}{study.question}")
+        print_paper()
         return 0
-    if arguments.name not in EXPERIMENTS:
+    if arguments.name == "claims":
+        return print_claims(arguments.out)
+    if arguments.name in PAPER or arguments.scale == "paper":
+        study = at_scale(arguments.name, arguments.scale, arguments.data, arguments.fetch)
+    elif arguments.name in EXPERIMENTS:
+        study = EXPERIMENTS[arguments.name]
+    else:
         raise UserError(f"there is no study {arguments.name!r}; {nearest(arguments.name, EXPERIMENTS)}")
-    study = EXPERIMENTS[arguments.name]
     say = functools.partial(print, file=sys.stderr, flush=True)
     lines = run_experiment(study, arguments.data, arguments.out, arguments.workers, say)
     print(json.dumps(lines) if arguments.json else study.summarise(lines))
     _draw(arguments.name, lines, arguments.out, say)
+    write_figures(arguments.name, study.name, lines, arguments.out, say)
     return 0
 
 

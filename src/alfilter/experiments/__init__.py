@@ -8,17 +8,22 @@ from alfilter.experiments import (
     between,
     complexity,
     equal_terms,
+    fitting,
+    gaps,
     kernel_view,
     order,
+    renders,
     responses,
     shapes,
     tangent,
+    traits,
     tuning,
     wallclock,
 )
 from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
+from alfilter.experiments.reproduce import PAPER
 
-# by what they ask: which setting, which method, what is inside
+# by what they ask: which setting, which method, what is inside, what the paper shows
 STUDIES = (
     alpha.STUDY,
     wallclock.STUDY,
@@ -34,7 +39,11 @@ STUDIES = (
     kernel_view.STUDY,
     alpha_meaning.STUDY,
     complexity.STUDY,
+    fitting.STUDY,
+    gaps.STUDY,
+    renders.STUDY,
+    traits.STUDY,
 )
 EXPERIMENTS: dict[str, Experiment] = {study.name: study for study in STUDIES}
 
-__all__ = ["EXPERIMENTS", "Experiment", "Run", "run_experiment", "table"]
+__all__ = ["EXPERIMENTS", "PAPER", "Experiment", "Run", "run_experiment", "table"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError
 from alfilter.files import write_bytes
 from alfilter.geometry.repair import Triangles
+from alfilter.geometry.splat import splat
 from alfilter.methods import Field
 from alfilter.metrics.shape import surface_samples
 from alfilter.report.figures import _figure, _png
@@ -41,23 +42,10 @@ def judge_shape(folder: Path, model: Field, task: SdfTask) -> Scores:
 def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:
     """A shaded picture (size, size, 3) of a surface in the domain, seen along the third axis, turned and tilted.
 
-    Many points of the surface, the nearest of each pixel: no graphics library, any number of faces, about a second.
+    Many points of the surface, the nearest of each pixel, see `splat`.
     """
     points, normals = surface_samples(mesh, _SPLATS, np.random.default_rng(0))
-    c, s = np.cos(turn), np.sin(turn)
-    d, t = np.cos(tilt), np.sin(tilt)
-    rotation = np.array([[1, 0, 0], [0, d, -t], [0, t, d]]) @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
-    points, normals = points @ rotation.T, normals @ rotation.T
-    front = normals[:, 2] > 0
-    points, normals = points[front], normals[front]
-    order = np.argsort(points[:, 2], kind="stable")  # the nearest is painted last
-    pixel = np.clip(((points[order, :2] / 1.35 + 1) / 2 * size).astype(np.int64), 0, size - 1)
-    light = np.array([-0.4, 0.55, 0.73])
-    shade = 0.18 + 0.82 * np.clip(normals[order] @ light, 0, 1)
-    picture = np.ones((size, size, 3))
-    tint = np.array([0.72, 0.78, 0.86])
-    picture[size - 1 - pixel[:, 1], pixel[:, 0]] = shade[:, None] * tint
-    return picture
+    return splat(points, normals, size, turn=turn, tilt=tilt)
 
 
 def slice_figure(model: Any, task: SdfTask) -> bytes:

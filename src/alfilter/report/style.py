@@ -87,7 +87,7 @@ svg.curve .held { stroke: var(--held); stroke-dasharray: 6 4; }
 SCRIPT = """
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
-  const key = (row, column) => row.cells[column].textContent.trim();
+  const key = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
   heads.forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
     const down = head.getAttribute("aria-sort") === "ascending";
     heads.forEach((other) => other.removeAttribute("aria-sort"));

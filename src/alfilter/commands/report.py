@@ -1,0 +1,39 @@
+"""`alfilter report`: run folders and result lines in, one page or tables for a paper out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+FORMATS = ("html", "markdown", "csv", "latex")
+
+
+def add_report(commands: Any) -> None:
+    p = commands.add_parser("report", help="one page, or tables, about run folders and studies")
+    p.add_argument("paths", metavar="DIR", nargs="+", help="run folders, folders of result lines, or .jsonl files")
+    p.add_argument("--format", choices=FORMATS, default="html", help="html page, or tables (default: html)")
+    p.add_argument("--out", metavar="FILE", help="where it goes (default: report.html; tables go to stdout)")
+    p.add_argument("--title", default="alfilter report", help="the page's heading")
+    p.set_defaults(command=_report)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from alfilter.files import write_text
+    from alfilter.report.collect import collect
+    from alfilter.report.overview import render_overview
+    from alfilter.report.tables import as_csv, as_latex, as_markdown, tabulate
+
+    collection = collect(arguments.paths)
+    if arguments.format == "html":
+        text, out = render_overview(collection, arguments.title), arguments.out or "report.html"
+    else:
+        write = {"markdown": as_markdown, "csv": as_csv, "latex": as_latex}[arguments.format]
+        text, out = write([tabulate(name, rows) for name, rows in collection.studies().items()]), arguments.out
+    if out is None:
+        sys.stdout.write(text)
+        return 0
+    write_text(Path(out), text)
+    print(f"{out} {len(collection.entries)} runs, {len(text.encode()) / 1e6:.1f} MB")
+    return 0
