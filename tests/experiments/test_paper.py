@@ -59,7 +59,7 @@ def test_mistakes_about_scale_and_data(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none of the 32 files of the paper's protocol"):
         PAPER["crops"].at("paper", str(tmp_path))
     with pytest.raises(UserError, match="one scale only"):
-        PAPER["methods-table"].at("paper", str(tmp_path))
+        PAPER["methods"].at("paper", str(tmp_path))
     assert "no table or figure of the paper" in complaint("experiment", "wallclock", "--scale", "paper")
 
 

@@ -91,6 +91,6 @@ PAPER: dict[str, Item] = {
              shrinks=_SHAPES, needs=tuple(shapes.SHAPES.values())),
         Item("shape-views", "Fig. armadillo: smooth and detailed parts of a surface", renders.STUDY,
              renders.full_runs, shrinks=_VIEWS, needs=(shapes.SHAPES[renders.SHAPE],)),
-        Item("methods-table", "Table comparison: what the methods are, and what can be measured of it", traits.STUDY),
+        Item("methods", "Table comparison: what the methods are, and what can be measured of it", traits.STUDY),
     )
 }  # fmt: skip

@@ -98,5 +98,5 @@ def summarise(lines: Lines) -> str:
 
 
 STUDY = Experiment(
-    "methods-table", "the paper's table of methods, with what can be measured of it", runs, summarise, execute
+    "methods", "the paper's table of methods, with what can be measured of it", runs, summarise, execute
 )

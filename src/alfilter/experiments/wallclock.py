@@ -77,7 +77,7 @@ def draws(count: int, seed: int) -> list[list[float]]:
     from torch.quasirandom import SobolEngine
 
     engine = SobolEngine(6, scramble=True, seed=seed)  # type: ignore[no-untyped-call]
-    return engine.draw(count).tolist()  # type: ignore[no-untyped-call,no-any-return]
+    return engine.draw(count).tolist()
 
 
 def _row(method: str, u: list[float], centre: dict[str, Any]) -> Run:
