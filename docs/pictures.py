@@ -1,10 +1,13 @@
 """Makes the pictures of the README and the documents from finished run folders.
 
-python docs/pictures.py runs/demo
+python docs/pictures.py overview runs/demo
+python docs/pictures.py alpha runs/experiments/alpha.jsonl
+python docs/pictures.py kernel runs/experiments/kernel.jsonl    and so for every study of report/studies.py
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections import defaultdict
@@ -13,9 +16,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from alfilter.analysis import alpha_map, filtered_encoding_of
 from alfilter.report import error_map
+from alfilter.report.studies import FIGURES
 from alfilter.signals import read_image
 from alfilter.training import load
 
@@ -84,6 +89,16 @@ def alpha_curves(lines: Path, out: Path) -> None:
     figure.savefig(out)
 
 
+def study(lines: Path, out: Path) -> None:
+    """The figure of a study, 1,100 pixels wide in 128 colours: small enough for a document."""
+    drawn = FIGURES[lines.stem]([json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()])
+    with Image.open(io.BytesIO(drawn)) as image:
+        small = image.convert("RGB").resize((1100, round(1100 * image.height / image.width)), Image.Resampling.LANCZOS)
+    out.parent.mkdir(exist_ok=True)
+    small.quantize(128).save(out, optimize=True)
+
+
 if __name__ == "__main__":
     what, source = sys.argv[1], Path(sys.argv[2])
-    {"overview": overview, "alpha": alpha_curves}[what](source, IMAGES / f"{what}.png")
+    makers = {"overview": overview, "alpha": alpha_curves, **dict.fromkeys(FIGURES, study)}
+    makers[what](source, IMAGES / f"{what}.png")

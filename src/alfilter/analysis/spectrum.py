@@ -114,7 +114,7 @@ def spearman(a: Tensor, b: Tensor) -> float:
     >>> round(spearman(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([10.0, 100.0, 1000.0])), 6)
     1.0
     """
-    return pearson(_ranks(a), _ranks(b))
+    return pearson(ranks(a), ranks(b))
 
 
 def pearson(a: Tensor, b: Tensor) -> float:
@@ -123,11 +123,16 @@ def pearson(a: Tensor, b: Tensor) -> float:
     return float((left @ right) / (left.norm() * right.norm()))
 
 
-def _ranks(values: Tensor) -> Tensor:
+def ranks(values: Tensor) -> Tensor:
+    """The place of every number among all, counted from one; equal numbers share their mean place. (...) → (n,).
+
+    >>> ranks(torch.tensor([5.0, 1.0, 5.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
     _, group, count = torch.unique(values.flatten(), return_inverse=True, return_counts=True)
     last = count.cumsum(0).double()
-    ranks: Tensor = (last - (count - 1) / 2)[group]
-    return ranks
+    found: Tensor = (last - (count - 1) / 2)[group]
+    return found
 
 
 def _cycles(count: int, like: Tensor) -> Tensor:

@@ -100,7 +100,7 @@ def _made(run: Run, axis: int) -> Any:
 
     from alfilter.methods import build
 
-    options = {name: value for name, value in run.settings.items() if name != "waves"} or {"grid": 257}
+    options = {"grid": 257, **{name: value for name, value in run.settings.items() if name != "waves"}}
     field = build(run.method, in_dim=2, out_dim=1, preset=run.preset, seed=run.seed, **options)
     if "waves" in run.settings:
         grid: Any = field.encoding.alpha  # a triangle wave over α's whole range, along the measured axis
