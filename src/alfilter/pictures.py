@@ -12,6 +12,7 @@ from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.predicting import point_results
 from alfilter.tasks import GridTask, PointTask, Scores, SdfTask, Task, sample_grid
+from alfilter.tasks.streaming import is_large, middle, reduced, streamed_scores
 
 
 def judge(folder: Path, model: Field, task: Task, history: Sequence[dict[str, Any]]) -> Scores:
@@ -23,6 +24,11 @@ def judge(folder: Path, model: Field, task: Task, history: Sequence[dict[str, An
         scores = judge_shape(folder, model, task)
     elif isinstance(task, PointTask):
         scores = point_results(folder, model, task)
+    elif isinstance(task, GridTask) and is_large(task.signal.shape):
+        scores = streamed_scores(model, task)
+        sharp = tuple(part.numpy() for part in middle(model, task))  # a spectrum needs neighbours
+        small, wanted = reduced(model, task)
+        write_pictures(folder, model, task, small.numpy(), wanted.numpy(), sharp)
     elif isinstance(task, GridTask):
         prediction, target = sample_grid(model, task.signal.shape), task.target()
         scores = task.compare(prediction, target)
@@ -33,8 +39,14 @@ def judge(folder: Path, model: Field, task: Task, history: Sequence[dict[str, An
     return scores
 
 
-def write_pictures(folder: Path, model: Field, task: GridTask, prediction: Any, target: Any) -> None:
-    """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became."""
+def write_pictures(
+    folder: Path, model: Field, task: GridTask, prediction: Any, target: Any, sharp: tuple[Any, ...] | None = None
+) -> None:
+    """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became.
+
+    sharp: prediction and target for the spectrum, when the pictures are a reduced view; those of single pixels are then
+    left out.
+    """
     from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
     from alfilter.report import figures
     from alfilter.report.measures import error_map
@@ -44,13 +56,14 @@ def write_pictures(folder: Path, model: Field, task: GridTask, prediction: Any, 
     bits = 16 if task.signal.bits > 8 else 8
     write_image(folder / "reference.png", target, bits)
     write_image(folder / "reconstruction.png", prediction, bits)
-    if task.seen is not None:
+    if task.seen is not None and sharp is None:
         write_image(folder / "observed.png", _observed(target, task.seen.numpy()))
         write_bytes(folder / "sparse.png", sparse_picture(model, task, prediction, target))
     shape = tuple(min(n, 512) for n in task.signal.shape)
     clipped = np.clip(prediction, 0, 1)
     write_bytes(folder / "error.png", figures.error_figure(error_map(clipped, target)))
-    write_bytes(folder / "spectrum.png", figures.spectrum_figure(target.mean(-1), clipped.mean(-1)))
+    fitted, wanted = (clipped, target) if sharp is None else (np.clip(sharp[0], 0, 1), sharp[1])
+    write_bytes(folder / "spectrum.png", figures.spectrum_figure(wanted.mean(-1), fitted.mean(-1)))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
         samples = (int(task.signal.shape[0]), int(task.signal.shape[1]))

@@ -14,9 +14,14 @@ _EVERY = 5.0  # seconds between two lines where there is no terminal
 
 
 class StopSignals:
-    """Ctrl-C and SIGTERM end a run in good order; a second one ends it at once."""
+    """Ctrl-C and SIGTERM end a run in good order; a second one ends it at once.
 
-    def __init__(self) -> None:
+    patient: further ones are ignored. torchrun passes on what the terminal has sent already, and kills by itself what
+    does not end.
+    """
+
+    def __init__(self, patient: bool = False) -> None:
+        self.patient = patient
         self._received: int | None = None
         self._before: dict[int, Any] = {}
 
@@ -41,6 +46,8 @@ class StopSignals:
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
         self._received = number
+        if self.patient:
+            return
         for each, handler in self._before.items():  # the next one acts as it would without us
             signal.signal(each, handler)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,9 +15,10 @@ from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
 from alfilter.predicting import score_points
-from alfilter.signals import GridSignal, open_signal, write_image
-from alfilter.signals.image import FORMATS
+from alfilter.signals import GridSignal, open_signal
+from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.tasks import ImageTask, axis_coords, sample_axes, sample_grid
+from alfilter.tasks.streaming import bands, is_large, streamed_scores
 
 _LARGEST = 120_000_000  # pixels of a rendered picture
 
@@ -60,10 +62,18 @@ def render(field: Field, view: View) -> Tensor:
     Pixel centres of the region's first and last row and column are the ends, as they are in the fitted picture; at
     scale 1 the fitted pixels come back exactly.
     """
+    return sample_axes(_output(field, view), view_axes(field, view))
+
+
+def view_axes(field: Field, view: View) -> tuple[Tensor, Tensor]:
+    """Coordinates of a view's rows and of its columns."""
     shape = _picture_shape(field)
     (rows, columns), (x0, y0, x1, y1) = view.resolve(shape)
-    axes = [axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])]
-    return sample_axes(field if view.level is None else at_level(field, view.level), axes)
+    return axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])
+
+
+def _output(field: Field, view: View) -> Callable[[Tensor], Tensor]:
+    return field if view.level is None else at_level(field, view.level)
 
 
 def at_level(field: Field, level: int) -> Callable[[Tensor], Tensor]:
@@ -79,13 +89,19 @@ def render_file(field: Field, out: str | Path, view: View, bits: int | None = No
     facts, suffix = field.signal, Path(out).suffix.lower()
     if suffix not in FORMATS:  # before the work
         raise UserError(f"a picture's name ends in {', '.join(FORMATS)}, got {Path(out).name!r}; rename the output")
-    values = render(field, view).numpy()
+    down, across = view_axes(field, view)
     if bits is None:
         bits = _native_bits(facts, suffix)
-    if bits == 32:  # a float picture goes back to the numbers it was read with
-        values = values * (facts["high"] - facts["low"]) + facts["low"]
-    write_image(out, values, bits)
-    return values.shape[0], values.shape[1]
+    check_fits(out, (len(down), len(across), field.out_dim), bits)  # before the work
+    pixels = np.empty((len(down), len(across), field.out_dim), {8: np.uint8, 16: np.uint16}.get(bits, np.float32))
+    for start, band in bands(_output(field, view), (down, across)):  # only the pixels themselves are held
+        values = band.numpy()
+        check_numbers(out, values)
+        # a float picture goes back to the numbers it was read with
+        whole = values * (facts["high"] - facts["low"]) + facts["low"] if bits == 32 else quantise(values, bits)
+        pixels[start : start + len(values)] = whole
+    write_pixels(out, pixels)
+    return len(down), len(across)
 
 
 def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]:
@@ -102,6 +118,11 @@ def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]
     same = list(signal.shape) == field.signal.get("shape")
     observe = field.signal.get("observe", "all") if same else "all"
     task = _task(signal, observe, field.signal.get("observe_seed", 0))
+    if is_large(signal.shape):
+        if weights is not None:
+            size = f"{signal.shape[1]}x{signal.shape[0]}"
+            raise UserError(f"LPIPS looks at a whole picture at once, {size} is too large for that; leave it out")
+        return streamed_scores(field, task).plain()
     prediction, target = sample_grid(field, signal.shape), task.target()
     scores = task.compare(prediction, target)
     if weights is not None:

@@ -24,6 +24,7 @@ from alfilter.report.run import PICTURES
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, Result, fit, save
 from alfilter.training.checkpoint import first_difference
+from alfilter.training.processes import Processes, current, own_device
 from alfilter.training.snapshots import Snapshots, remove_snapshots
 
 MODEL, CONFIG, METRICS, HISTORY = "model.safetensors", "config.json", "metrics.json", "history.jsonl"
@@ -72,10 +73,60 @@ def run(
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Fit a signal into a run folder and return its result line. say: told what is going on, in short lines."""
+    processes = current()
+    ready = processes.agreed(lambda: prepare(order, processes, say))
+    if processes.any(ready.finished is not None):  # the first process has looked into the folder
+        say(f"{ready.folder} is finished already; nothing to do")
+        return ready.finished or {"finished": True}
+    order, folder, model = ready.order, ready.folder, ready.model
+    several = f" on {processes.size} processes" if processes.size > 1 else ""
+    say(f"fitting {order.signal} with {order.method} ({parameter_count(model):,} parameters) into {folder}{several}")
+    try:
+        with History(folder / HISTORY) as history:
+            result = fit(
+                model,
+                ready.task,
+                training=ready.setting,
+                seed=order.seed,
+                checkpoint=folder / CHECKPOINT,
+                checkpoint_every=order.checkpoint_every,
+                on_progress=_both(ready.snapshots.look, on_progress),
+                on_log=history.add if processes.first else None,
+                on_start=_both(history.cut, ready.snapshots.begin) if processes.first else None,
+                should_stop=should_stop,
+            )
+    except NotFinite:
+        if processes.first:
+            save(model, folder / MODEL)
+        raise
+    if not processes.first:
+        return {"steps": result.steps, "finished": result.finished}
+    return finish(folder, order, model, ready.task, result)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """All that a fit needs; finished: the result line of a folder that needs none."""
+
+    order: Order
+    folder: Path
+    task: Task
+    setting: Training
+    model: Field
+    snapshots: Snapshots
+    finished: dict[str, Any] | None
+
+
+def prepare(order: Order, processes: Processes, say: Callable[[str], None]) -> Ready:
+    """Read the signal, build the field, and (the first process) make the folder ready."""
     configure(Training, {**preset(order.method, order.preset).training, **order.training}, "training")
     folder = order.folder()
     _check_order(order)
-    _check_folder(folder, order)
+    device = own_device(choose_device(order.device), processes)
+    if processes.size > 1 and order.auto:
+        raise UserError("--auto tries settings on one process; run it without torchrun and give what it chose")
+    if processes.first:
+        _check_folder(folder, order)
     columns = (order.coords, order.values, order.weight)
     task = open_task(order.signal, order.observe, order.seed, columns=columns, say=say)
     order = settle(order, task, folder, say)
@@ -94,32 +145,11 @@ def run(
         seed=order.seed,
         **options,
     )
-    model.to(choose_device(order.device))
-    snapshots = Snapshots(folder, model, order.snapshots)
+    model.to(device)
+    snapshots = Snapshots(folder, model, order.snapshots if processes.first else 0)
     config = _config(order, model, task, setting)
-    finished = open_folder(folder, config, order)
-    if finished is not None:
-        say(f"{folder} is finished already; nothing to do")
-        return finished
-    say(f"fitting {order.signal} with {order.method} ({parameter_count(model):,} parameters) into {folder}")
-    try:
-        with History(folder / HISTORY) as history:
-            result = fit(
-                model,
-                task,
-                training=setting,
-                seed=order.seed,
-                checkpoint=folder / CHECKPOINT,
-                checkpoint_every=order.checkpoint_every,
-                on_progress=_both(snapshots.look, on_progress),
-                on_log=history.add,
-                on_start=_both(history.cut, snapshots.begin),
-                should_stop=should_stop,
-            )
-    except NotFinite:
-        save(model, folder / MODEL)
-        raise
-    return finish(folder, order, model, task, result)
+    finished = open_folder(folder, config, order) if processes.first else None
+    return Ready(order, folder, task, setting, model, snapshots, finished)
 
 
 def _both(first: Callable[[A], None], second: Callable[[A], None] | None) -> Callable[[A], None]:

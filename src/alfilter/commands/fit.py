@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from alfilter.commands.shared import add_json, print_result, seconds, use_threads
+from alfilter.errors import UserError
+
+if TYPE_CHECKING:
+    from alfilter.runs import Order
+    from alfilter.training.processes import Processes
 
 
 def add_fit(commands: Any) -> None:
@@ -45,8 +50,8 @@ def add_fit(commands: Any) -> None:
 def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.config import Training, parse_options
     from alfilter.methods import method
-    from alfilter.progress import Display, StopSignals
-    from alfilter.runs import Order, run
+    from alfilter.runs import Order
+    from alfilter.training.processes import joined
 
     training = parse_options(Training, arguments.train, "training")
     if arguments.steps is not None:
@@ -76,10 +81,26 @@ def _fit(arguments: argparse.Namespace) -> int:
         command=("alfilter", *(word for word in arguments.words if word not in ("--resume", "--overwrite"))),
     )
     use_threads(arguments.threads)
-    with StopSignals() as stop, Display(quiet=arguments.quiet) as display:
-        line = run(order, on_progress=display.update, should_stop=stop.asked, say=display.say)
+    with joined() as processes:
+        return _carry_out(order, processes, quiet=arguments.quiet, as_json=arguments.json)
+
+
+def _carry_out(order: Order, processes: Processes, *, quiet: bool, as_json: bool) -> int:
+    """Fit, and tell; of several processes the first one speaks for all."""
+    from alfilter.progress import Display, StopSignals
+    from alfilter.runs import run
+
+    try:
+        with StopSignals(processes.size > 1) as stop, Display(quiet=quiet or not processes.first) as display:
+            line = run(order, on_progress=display.update, should_stop=stop.asked, say=display.say)
+    except UserError:
+        if processes.first:
+            raise
+        return 2
     finished = line.pop("finished")
-    print_result(line, arguments.json)
+    if not processes.first:
+        return 0 if finished else stop.exit_code
+    print_result(line, as_json)
     folder = order.folder()
     if not finished:
         print(f"alfilter: stopped at step {line['steps']}; the same command with --resume goes on", file=sys.stderr)

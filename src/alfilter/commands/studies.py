@@ -33,7 +33,7 @@ def _methods(arguments: argparse.Namespace) -> int:
 
 def add_experiment(commands: Any) -> None:
     p = commands.add_parser("experiment", help="run one of the repeatable studies")
-    p.add_argument("name", metavar="NAME", nargs="?")
+    p.add_argument("name", metavar="NAME", nargs="?", help="a study of the list, or a Python file with your own")
     p.add_argument("--list", action="store_true", help="name the studies")
     p.add_argument("--scale", choices=("cpu", "paper"), default="cpu",
                    help="paper: the paper's full protocol; cpu: its twin for two cores (default: cpu)")  # fmt: skip
@@ -43,12 +43,14 @@ def add_experiment(commands: Any) -> None:
     )
     p.add_argument("--out", metavar="DIR", help="where the result lines go (default: runs/experiments)")
     p.add_argument("--workers", type=int, default=2, help="runs side by side, one core each (default: 2)")
+    p.add_argument("--threads", type=int, help="cores of one run (default: 1; all when --workers is 1)")
+    p.add_argument("--ray", metavar="ADDRESS", help="on a Ray cluster: its address, auto, or local for one made here")
     add_json(p)
     p.set_defaults(command=_experiment)
 
 
 def _experiment(arguments: argparse.Namespace) -> int:
-    from alfilter.experiments import EXPERIMENTS, PAPER, run_experiment
+    from alfilter.experiments import EXPERIMENTS, PAPER, read_study, run_experiment
 
     if arguments.list or arguments.name is None:
         for name, study in EXPERIMENTS.items():
@@ -59,12 +61,15 @@ def _experiment(arguments: argparse.Namespace) -> int:
         return print_claims(arguments.out)
     if arguments.name in PAPER or arguments.scale == "paper":
         study = at_scale(arguments.name, arguments.scale, arguments.data, arguments.fetch)
+    elif arguments.name.endswith(".py"):
+        study = read_study(arguments.name)
     elif arguments.name in EXPERIMENTS:
         study = EXPERIMENTS[arguments.name]
     else:
         raise UserError(f"there is no study {arguments.name!r}; {nearest(arguments.name, EXPERIMENTS)}")
     say = functools.partial(print, file=sys.stderr, flush=True)
-    lines = run_experiment(study, arguments.data, arguments.out, arguments.workers, say)
+    many: dict[str, Any] = {"threads": arguments.threads, "ray": arguments.ray, "live": sys.stderr.isatty()}
+    lines = run_experiment(study, arguments.data, arguments.out, arguments.workers, say, **many)
     print(json.dumps(lines) if arguments.json else study.summarise(lines))
     _draw(arguments.name, lines, arguments.out, say)
     write_figures(arguments.name, study.name, lines, arguments.out, say)

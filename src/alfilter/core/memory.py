@@ -1,9 +1,11 @@
-"""Keep freed activations in the process instead of giving them back and faulting them in again."""
+"""Memory: keep freed activations in the process instead of faulting them in again, and how much it was at most."""
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
+from pathlib import Path
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # numbers of glibc's mallopt
 
@@ -22,3 +24,28 @@ def keep_freed_memory() -> bool:
         return False
     settings = {_MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 512 << 20, _ARENA_MAX: 1}
     return all(mallopt(name, value) for name, value in settings.items())
+
+
+def forget_peak() -> bool:
+    """Let `peak_memory` count from now on; True where the system can (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def peak_memory() -> int:
+    """The most bytes this process had in memory at once, since its start or the last `forget_peak`.
+
+    >>> peak_memory() > 1 << 20
+    True
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        import resource  # elsewhere: since the start, in kilobytes or (macOS) bytes
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10

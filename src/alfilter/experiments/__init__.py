@@ -20,8 +20,10 @@ from alfilter.experiments import (
     tuning,
     wallclock,
 )
-from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
+from alfilter.experiments.declared import images, read_study
+from alfilter.experiments.experiment import Experiment, Run, table
 from alfilter.experiments.reproduce import PAPER
+from alfilter.experiments.sweep import run_experiment
 
 # by what they ask: which setting, which method, what is inside, what the paper shows
 STUDIES = (
@@ -46,4 +48,4 @@ STUDIES = (
 )
 EXPERIMENTS: dict[str, Experiment] = {study.name: study for study in STUDIES}
 
-__all__ = ["EXPERIMENTS", "PAPER", "Experiment", "Run", "run_experiment", "table"]
+__all__ = ["EXPERIMENTS", "PAPER", "Experiment", "Run", "images", "read_study", "run_experiment", "table"]

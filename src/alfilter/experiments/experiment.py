@@ -1,15 +1,11 @@
-"""A study is data: named runs, a folder of result lines, and a table made of them."""
+"""A study is data: named runs, how one is carried out, and a table made of their result lines."""
 
 from __future__ import annotations
 
 import json
-import math
-import os
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +40,14 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Source:
+    """The file a study was declared in: its text travels to workers that do not have the file."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A study: what it asks, its runs, how its lines become text, and how a run is carried out if not by `execute`."""
 
@@ -52,6 +56,7 @@ class Experiment:
     runs: Callable[[], list[Run]]
     summarise: Callable[[Lines], str]
     execute: Callable[[Run, str, int], dict[str, Any]] | None = None  # how a run is carried out; none: `execute`
+    source: Source | None = None  # set by `read_study` for a study in a user's file
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
@@ -95,67 +100,6 @@ def crop(path: Path, size: int | None) -> Any:
             f"{path} is {picture.shape[1]}x{picture.shape[0]}, a crop of {size} was asked; give larger images"
         )
     return GridSignal(picture.data[top : top + size, left : left + size].copy())
-
-
-def run_experiment(
-    study: Experiment, data: str, out: str | None, workers: int, say: Callable[[str], None] = print
-) -> Lines:
-    """All lines of a study: the finished ones from its folder, the others computed, each written as it ends."""
-    if not Path(data).is_dir():
-        raise UserError(f"the images are expected in a folder, {data} is none; name it with --data")
-    folder = Path(out or "runs/experiments")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{study.name}.jsonl"
-    runs = study.runs()
-    done = {line["name"]: line for line in _read(path)}
-    missing = [run for run in runs if run.name not in done]
-    say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")
-    with path.open("a", encoding="utf-8") as stream:
-        for count, line in enumerate(_compute(missing, data, workers, study.execute or execute), start=1):
-            stream.write(json.dumps(line) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-            done[line["name"]] = line
-            say(f"{count}/{len(missing)}  {line['group']}  {line['image']}  {_told(line)}")
-    return [done[run.name] for run in runs]
-
-
-def _told(line: dict[str, Any]) -> str:
-    """The scores of a line in a few words."""
-    if "psnr" in line["metrics"]:
-        seen, held = line["metrics"]["psnr"], (line["heldout"] or {}).get("psnr", math.nan)
-        return f"{seen:.2f} dB seen, {held:.2f} dB held out"
-    return ", ".join(f"{name} {value:.4g}" for name, value in line["metrics"].items())
-
-
-def _compute(
-    runs: Sequence[Run], data: str, workers: int, carry_out: Callable[[Run, str, int], dict[str, Any]]
-) -> Iterable[dict[str, Any]]:
-    if workers <= 1:
-        for run in runs:
-            yield carry_out(run, data, os.cpu_count() or 1)
-        return
-    # a fresh interpreter each: threads and compiled kernels do not survive a fork
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        pending = {pool.submit(carry_out, run, data, 1) for run in runs}
-        try:
-            while pending:
-                ready, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _read(path: Path) -> Lines:
-    lines: Lines = []
-    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            lines.append(json.loads(text))
-        except json.JSONDecodeError:  # the line that was being written when a machine stopped
-            continue
-    return lines
 
 
 def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float | None]]) -> str:

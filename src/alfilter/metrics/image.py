@@ -18,7 +18,8 @@ from torch import Tensor
 from alfilter.errors import UserError
 
 _BLOCK = 1 << 21  # numbers compared together in float64
-_STRIP = 64  # rows of SSIM computed together: a strip of a wide image stays in cache
+STRIP = 64  # rows of SSIM computed together: a strip of a wide image stays in cache
+REACH = 5  # rows and columns that SSIM's window looks to each side
 
 
 def mse(pred: Tensor, target: Tensor) -> float:
@@ -38,7 +39,15 @@ def psnr(pred: Tensor, target: Tensor) -> float:
     20.0
     """
     _check(pred, target)
-    error = _squared(pred, target, clip=True)
+    return psnr_of(_squared(pred, target, clip=True))
+
+
+def psnr_of(error: float) -> float:
+    """A mean squared error of values in [0, 1] in dB.
+
+    >>> psnr_of(0.01), psnr_of(0.0)
+    (20.0, inf)
+    """
     return inf if error == 0 else -10 * log10(error)
 
 
@@ -69,15 +78,22 @@ def ssim(pred: Tensor, target: Tensor) -> float:
     """
     _check(pred, target)
     total, height = 0.0, pred.shape[0]
-    for start in range(0, height, _STRIP):
-        total += _ssim_strip(pred, target, start, min(start + _STRIP, height))
+    for start in range(0, height, STRIP):
+        total += ssim_strip(pred, target, start, min(start + STRIP, height))
     return total / pred.numel()
 
 
-def _ssim_strip(pred: Tensor, target: Tensor, start: int, stop: int) -> float:
-    """The sum of the similarity over the rows [start, stop)."""
-    down, across = (_window(n).to(pred.device) for n in pred.shape[:2])
-    rows = _reflected(start, stop, len(down) // 2, pred.shape[0]).to(pred.device)
+def ssim_strip(
+    pred: Tensor, target: Tensor, start: int, stop: int, *, first: int = 0, height: int | None = None
+) -> float:
+    """The sum of the similarity over the rows [start, stop) of images of which only a part may be here.
+
+    pred, target: the rows from `first` on, with `REACH` rows around the strip where the image, `height` rows high, has
+    them.
+    """
+    height = pred.shape[0] if height is None else height
+    down, across = (_window(n).to(pred.device) for n in (height, pred.shape[1]))
+    rows = _reflected(start, stop, len(down) // 2, height).to(pred.device) - first
     columns = _reflected(0, pred.shape[1], len(across) // 2, pred.shape[1]).to(pred.device)
     x, y = (image[rows][:, columns].double().clamp(0, 1) for image in (pred, target))  # (h + 2p, W + 2q, c)
     mx, my, squares, product = (_blur(z, down, across) for z in (x, y, x * x + y * y, x * y))  # (h, W, c) each

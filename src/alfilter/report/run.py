@@ -10,6 +10,7 @@ from typing import Any
 from alfilter.errors import UserError
 from alfilter.files import write_text
 from alfilter.report.page import render_page
+from alfilter.tasks.streaming import is_large, picture_step
 
 PICTURES = (
     "reference",
@@ -94,10 +95,25 @@ def facts_of(config: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, 
         "Steps": _grouped(result.get("steps")),
         "Time": _duration(result.get("seconds")),
         "Parameters": _grouped(result.get("params")),
+        "Pictures": _reduced(config.get("signal")),
         "Seed": config.get("seed"),
         "Model file": result.get("model"),
     }
     return {name: str(value) for name, value in facts.items() if value is not None}
+
+
+def _reduced(signal: object) -> str | None:
+    """What the pictures leave out, where the signal is too large to be shown.
+
+    >>> _reduced({"shape": [8192, 8192]})
+    'every 4th pixel of 8192x8192'
+    """
+    shape = signal.get("shape") if isinstance(signal, Mapping) else None
+    if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape) or not is_large(tuple(shape)):
+        return None
+    step = picture_step(tuple(shape))
+    ending = {2: "nd", 3: "rd"}.get(step, "th")
+    return f"every {step}{ending} pixel of {shape[1]}x{shape[0]}"
 
 
 def _grouped(value: object) -> str | None:

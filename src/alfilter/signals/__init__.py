@@ -8,6 +8,7 @@ from pathlib import Path
 
 from alfilter.errors import UserError
 from alfilter.signals.image import read_image, sample, write_image
+from alfilter.signals.mapped import LARGE, is_npy, read_npy
 from alfilter.signals.mesh import HEAD, ShapeSignal, read_shape, sniff_shape
 from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
@@ -16,6 +17,7 @@ from alfilter.signals.signal import GridSignal, Signal, grid_coords
 from alfilter.signals.source import head, looks_like
 
 __all__ = [
+    "LARGE",
     "GridSignal",
     "PointSignal",
     "ShapeSignal",
@@ -24,6 +26,7 @@ __all__ = [
     "observed",
     "open_signal",
     "read_image",
+    "read_npy",
     "read_points",
     "read_shape",
     "sample",
@@ -42,6 +45,7 @@ class Reader:
 
 READERS = (
     Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),
+    Reader("a NumPy array (.npy)", is_npy, read_npy),
     Reader("a PLY, OBJ, STL, OFF, GLB or XYZ shape", lambda start: sniff_shape(start) is not None, read_shape),
 )
 

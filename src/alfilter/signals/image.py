@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing, write_bytes
 from alfilter.signals import png16
+from alfilter.signals.mapped import check_finite
 from alfilter.signals.pixels import decode, sniff
 from alfilter.signals.signal import GridSignal
 from alfilter.signals.source import head, looks_like
@@ -28,7 +29,8 @@ def read_image(path: str | Path) -> GridSignal:
     """The image in a PNG, JPEG, WebP, TIFF or BMP file, upright, as a signal of 1 to 4 channels.
 
     Palettes become RGB (RGBA when transparent), one bit becomes L, CMYK becomes RGB, a transparent colour becomes
-    alpha; colour profiles are ignored. Of several pages or frames the first is read.
+    alpha; colour profiles are ignored. Of several pages or frames the first is read. A large uncompressed TIFF stays in
+    its file.
     """
     file = Path(path)
     start = head(file)
@@ -44,20 +46,8 @@ def read_image(path: str | Path) -> GridSignal:
     except Exception as error:  # damaged bytes make decoders fail in every way there is
         reason = " ".join(str(error).split()) or type(error).__name__
         raise UserError(f"cannot read {file} as {form}: {reason}; it is damaged or cut short, get it again") from error
-    return GridSignal(_checked(file, data), mode=MODES[data.shape[-1]])
-
-
-def _checked(file: Path, data: Array) -> Array:
-    """The pixels, unless some are not finite."""
-    if data.dtype.kind == "f":
-        bad = ~np.isfinite(data)
-        if count := int(np.count_nonzero(bad)):
-            row, column, _ = np.unravel_index(int(bad.argmax()), bad.shape)
-            where = f"the first at row {row}, column {column}"
-            raise UserError(
-                f"expected finite float32 values in {file}, got {count} NaN or infinite, {where}; mend them"
-            )
-    return data
+    check_finite(file, data)
+    return GridSignal(data, mode=MODES[data.shape[-1]])
 
 
 def sample(name: str) -> GridSignal:
@@ -99,34 +89,45 @@ def write_image(path: str | Path, values: Array, bits: int = 8) -> None:
     `bits=32` stores float32 in a TIFF as given, neither clipped nor rounded. JPEG is written at quality 95 without
     colour subsampling, WebP without loss (gray as RGB).
     """
-    file, form = Path(path), FORMATS.get(Path(path).suffix.lower())
-    if form is None:
+    file = Path(path)
+    if Path(path).suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)
         raise UserError(f"expected an image name that ends in {known}, got {file.name!r}; rename the output")
-    _check_fits(file, form, values, bits)
-    pixels: Array = values.astype(np.float32) if bits == 32 else quantise(values, bits)
-    if form is _PNG and bits == 16:
+    if values.ndim != 3 or values.size == 0 or values.dtype.kind != "f":
+        raise UserError(f"expected float values (H, W, c) for {file}, got {values.dtype} of shape {values.shape}")
+    check_fits(file, values.shape, bits)
+    check_numbers(file, values)
+    write_pixels(file, values.astype(np.float32) if bits == 32 else quantise(values, bits))
+
+
+def write_pixels(path: str | Path, pixels: Array) -> None:
+    """Write pixels (H, W, c) of uint8, uint16 or float32 as they are; `check_fits` says which a format can hold."""
+    file, form = Path(path), FORMATS[Path(path).suffix.lower()]
+    if form is _PNG and pixels.dtype == np.uint16:
         write_bytes(file, png16.encode(pixels))
         return
     with replacing(file) as temporary:
         _write_tiff(temporary, pixels) if form is _TIFF else _write_pillow(temporary, pixels, form.name)
 
 
-def _check_fits(file: Path, form: Format, values: Array, bits: int) -> None:
-    """Refuse what the format cannot hold."""
-    if values.ndim != 3 or values.size == 0 or values.dtype.kind != "f":
-        raise UserError(f"expected float values (H, W, c) for {file}, got {values.dtype} of shape {values.shape}")
-    if values.shape[-1] not in form.channels:
+def check_fits(path: str | Path, shape: tuple[int, ...], bits: int) -> None:
+    """Refuse what the format of that name cannot hold: a picture of `shape` (H, W, c)."""
+    file, form = Path(path), FORMATS[Path(path).suffix.lower()]
+    if shape[-1] not in form.channels:
         able = " or ".join(map(str, form.channels))
-        raise UserError(f"{form.name} holds {able} channels, got {values.shape[-1]} for {file}; write a .png instead")
+        raise UserError(f"{form.name} holds {able} channels, got {shape[-1]} for {file}; write a .png instead")
     if bits not in form.bits:
         able = " or ".join(map(str, form.bits))
         raise UserError(f"{form.name} holds {able} bits a channel, got {bits} for {file}; write a .png or .tif instead")
-    if max(values.shape[:2]) > form.side:
-        size = f"{values.shape[1]}x{values.shape[0]}"
+    if max(shape[:2]) > form.side:
+        size = f"{shape[1]}x{shape[0]}"
         raise UserError(f"{form.name} holds at most {form.side} pixels a side, got {size}; write a .png instead")
+
+
+def check_numbers(path: str | Path, values: Array) -> None:
+    """Refuse values of which some are no numbers."""
     if count := int(np.isnan(values).sum()):
-        raise UserError(f"expected numbers to write to {file}, got {count} NaN; the fit has diverged")
+        raise UserError(f"expected numbers to write to {Path(path)}, got {count} NaN; the fit has diverged")
 
 
 def quantise(values: Array, bits: int) -> Array:

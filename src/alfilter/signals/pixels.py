@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals import png16
+from alfilter.signals.mapped import mapped_tiff
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -67,11 +69,11 @@ def _webp_size(start: bytes) -> tuple[int, int]:
     return height, width
 
 
-def _check_size(file: Path, height: int, width: int) -> None:
+def _check_size(file: Path, height: int, width: int, most: float = MAX_PIXELS) -> None:
     """Refuse by the header, before a pixel is decoded."""
     if height < 2 or width < 2:
         raise UserError(f"expected at least 2x2 pixels in {file}, got {width}x{height}; give a larger image")
-    if height * width > MAX_PIXELS:
+    if height * width > most:
         limit = f"at most {MAX_PIXELS // 10**6} million pixels"
         raise UserError(f"expected {limit} in {file}, got {width}x{height}; crop or shrink it")
 
@@ -144,13 +146,18 @@ def _decode_tiff(file: Path) -> Array:
 
     with TiffFile(file) as tiff:
         page: Any = tiff.pages[0]
-        _check_size(file, page.imagelength, page.imagewidth)
+        limit = math.inf if page.is_memmappable else MAX_PIXELS
+        _check_size(file, page.imagelength, page.imagewidth, limit)
         if any(o + n > file.stat().st_size for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)):
             raise ValueError("the TIFF is cut short")  # tifffile would fill the rest with zeros
         plain = page.photometric in (PHOTOMETRIC.MINISWHITE, PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
         if not plain or page.bitspersample == 1:
             return _decode_pillow(file, "TIFF")
         _check_samples(file, page)
+        mapped = mapped_tiff(file, page)
+        if mapped is not None:
+            return mapped
+        _check_size(file, page.imagelength, page.imagewidth)
         try:
             pixels = page.asarray()
         except ValueError as error:

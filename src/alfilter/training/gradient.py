@@ -11,28 +11,33 @@ from alfilter.config import Training
 from alfilter.core.parallel import side_by_side, workers
 from alfilter.methods import Field
 from alfilter.tasks.base import Chunk, Task, step_generator
+from alfilter.training.processes import Processes
 
 
 class Team:
     """A field and its doubles, one a thread: they share its numbers and own their gradients.
 
     Without doubles two threads would add to the same gradient in an order nobody knows, and no run could be repeated.
+    With several processes, `first` is the position of this one's first member among the `total` of all.
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, processes: Processes | None = None) -> None:
         count = workers() if next(field.parameters()).device.type == "cpu" else 1
         self.members = [field, *(_double(field) for _ in range(count - 1))]
+        self.processes = processes or Processes()
+        self.first, self.total = self.processes.slots(count)
 
     def zero_grad(self) -> None:
         for member in self.members:
             member.zero_grad(set_to_none=False)
 
     def gather(self) -> None:
-        """Add the doubles' gradients to the field's, always in the same order."""
+        """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
         for mine, *others in zip(*(member.parameters() for member in self.members), strict=True):
             for other in others:
                 if other.grad is not None:
                     mine.grad = other.grad.clone() if mine.grad is None else mine.grad.add_(other.grad)
+        self.processes.add_gradients(self.members[0].parameters())
 
 
 def accumulate_gradient(
@@ -47,18 +52,18 @@ def accumulate_gradient(
 
     The loss is a mean over the batch, so every piece contributes its sum divided by the batch's size: the gradient is
     that of one pass over the whole batch, while the activations of only one piece a thread are alive. Pieces are dealt
-    to the members in turn, so the result depends on the number of threads and on nothing else.
+    to the members of all processes in turn, so the result depends on the number of threads and on nothing else.
     """
     total = task.batch_size(setting.batch)
     # a batch smaller than a piece a thread is shared out too, or all but one would have nothing to do
-    size = min(setting.micro, -(-total // len(team.members)))
+    size = min(setting.micro, -(-total // team.total))
     pieces = task.pieces(step, seed, setting.batch, size)
     stopped = False
 
     def work(position: int) -> float:
         nonlocal stopped
         field, share = team.members[position], 0.0
-        for number in range(position, len(pieces), len(team.members)):
+        for number in range(team.first + position, len(pieces), team.total):
             if stopped or should_stop():
                 stopped = True
                 break
@@ -73,9 +78,11 @@ def accumulate_gradient(
         return share
 
     team.zero_grad()
-    terms = {"data": sum(side_by_side(work, range(len(team.members))))}
-    if stopped:
+    share = sum(side_by_side(work, range(len(team.members))))
+    data, stops = team.processes.total([share, float(stopped)])
+    if stops:
         return None
+    terms = {"data": data}
     team.gather()
     if setting.tv > 0:
         smoothness = setting.tv * team.members[0].encoding.smoothness(setting.tv_reduction)

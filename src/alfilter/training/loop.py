@@ -23,6 +23,7 @@ from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import Team, accumulate_gradient, on_device
+from alfilter.training.processes import current
 from alfilter.training.schedule import rate_factor
 
 _KEEP_EVERY = 20  # steps between two copies of a model whose loss was finite
@@ -79,8 +80,12 @@ def fit(
     run's state in, written every `checkpoint_every` seconds. on_progress: called after every step. on_log: called with
     every line of the history. on_start: called once with the step the run begins at. should_stop: asked between
     passes; True ends the run in good order.
+
+    Under torchrun all processes call this with the same field and task; the first one alone writes the checkpoint, and
+    all must be able to read it.
     """
     setting = _setting(field, training, overrides)
+    processes = current()
     _check_sizes(field, task)
     optimiser = make_optimiser(field, setting)
     identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
@@ -95,7 +100,8 @@ def fit(
     field.signal = task.describe()
     field.train()
     keep_freed_memory()
-    team = Team(field)
+    processes.check_same([position.step, *(float(p.detach().sum()) for p in field.parameters())], "states")
+    team = Team(field, processes)
     good: dict[str, Tensor] = _copy(field)
     history: list[dict[str, Any]] = []
     if on_start is not None:
@@ -116,7 +122,7 @@ def fit(
             raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
         if position.step % _KEEP_EVERY == 0:
             good = _copy(field)
-        if path is not None and time.monotonic() - saved >= checkpoint_every:
+        if path is not None and processes.first and time.monotonic() - saved >= checkpoint_every:
             # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
             write_checkpoint(path, field, optimiser, position, identity)
             saved = time.monotonic()
@@ -124,7 +130,7 @@ def fit(
         field.encoding.constrain()
         position.step += 1
         adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
-        position.seconds = now() - began
+        position.seconds = processes.from_first(now() - began)  # one clock decides for all
         if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
             line = _log_line(position, terms, task, setting, factor)
             history.append(line)
@@ -132,13 +138,13 @@ def fit(
                 on_log(line)
         if on_progress is not None:
             on_progress(_progress(setting, position, terms["data"], task))
-        if should_stop():
+        if processes.any(should_stop()):
             break
 
     if not _is_sound(field, task, setting):  # the last step has no successor whose loss would tell
         field.load_state_dict(good)
         raise NotFinite(_explain(max(1, position.step), position.step > 0, setting))
-    if path is not None:
+    if path is not None and processes.first:
         write_checkpoint(path, field, optimiser, position, identity)
     field.eval()
     return Result(position.step, position.seconds, finished or _is_over(setting, position), history)

@@ -1,0 +1,87 @@
+"""Pictures larger than memory should hold: arrays that stay in their file and are read a gathered row at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.errors import UserError
+from alfilter.signals.signal import GridSignal
+
+MAGIC = b"\x93NUMPY"
+LARGE = 1 << 24  # pixels from which on a picture is left in its file, scored in bands and drawn reduced
+_BAND = 1 << 22  # numbers looked at together
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_KINDS = ("uint8", "uint16", "float32")
+Array = NDArray[Any]
+
+
+def is_npy(start: bytes) -> bool:
+    """Whether a file's first bytes are those of a NumPy array.
+
+    >>> is_npy(b"\\x93NUMPY\\x01\\x00"), is_npy(b"PK")
+    (True, False)
+    """
+    return start.startswith(MAGIC)
+
+
+def read_npy(path: str | Path) -> GridSignal:
+    """The picture in a .npy file: (H, W) or (H, W, c) with c up to 4, of uint8, uint16 or float32.
+
+    A large one is memory-mapped: nothing of it is in memory but what the system keeps of recent reads.
+    """
+    file = Path(path)
+    try:
+        data: Array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"cannot read {file} as a NumPy array: {reason}; save it again with np.save") from error
+    if data.dtype.name not in _KINDS or not data.dtype.isnative:
+        raise UserError(f"expected {', '.join(_KINDS)} in {file}, got {data.dtype}; convert it with astype")
+    shape = data.shape if data.ndim == 3 else (*data.shape, 1)
+    if len(shape) != 3 or shape[-1] not in _MODES or min(shape[:2]) < 2:
+        raise UserError(f"expected a picture (H, W) or (H, W, 1 to 4) in {file}, got shape {data.shape}; reshape it")
+    if not data.flags.c_contiguous:
+        raise UserError(f"expected rows one after the other in {file}, got columns; save np.ascontiguousarray(array)")
+    data = data.reshape(shape)
+    if shape[0] * shape[1] <= LARGE:
+        data = np.array(data)
+    check_finite(file, data)
+    return GridSignal(data, mode=_MODES[shape[-1]])
+
+
+def mapped_tiff(file: Path, page: Any) -> Array | None:
+    """The pixels (H, W, c) of a large uncompressed TIFF page in its file; none when they must be decoded.
+
+    page: tifffile's first page, whose samples are known to be a picture's.
+    """
+    turned = page.tags.get(274)
+    plain = page.is_memmappable and page.dtype.name in _KINDS and page.photometric in (1, 2)
+    if not plain or page.imagelength * page.imagewidth <= LARGE or (turned is not None and int(turned.value) != 1):
+        return None
+    from tifffile import memmap
+
+    data: Array = memmap(file, page=0, mode="r")
+    if not data.dtype.isnative or data.shape[:2] != (page.imagelength, page.imagewidth):
+        return None  # the other byte order, or planes one after the other
+    return data.reshape(*data.shape[:2], -1)
+
+
+def check_finite(file: Path, data: Array) -> None:
+    """Refuse float pixels (H, W, c) of which some are not finite, looked at band by band."""
+    if data.dtype.kind != "f":
+        return
+    rows = max(1, _BAND // max(1, data[0].size))
+    count, first = 0, -1
+    for start in range(0, len(data), rows):
+        bad = ~np.isfinite(data[start : start + rows])
+        if first < 0 and bad.any():
+            first = start * data[0].size + int(bad.argmax())
+        count += int(np.count_nonzero(bad))
+    if count:
+        row, column, _ = np.unravel_index(first, data.shape)
+        where = f"the first at row {row}, column {column}"
+        raise UserError(f"expected finite float32 values in {file}, got {count} NaN or infinite, {where}; mend them")

@@ -1,0 +1,143 @@
+"""Scores and views of a picture too large to be held: a band of rows at a time, with the numbers of the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from alfilter.core.parallel import side_by_side
+from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim_strip
+from alfilter.signals import LARGE
+from alfilter.tasks.base import Evaluate, Scores
+from alfilter.tasks.fit import GridTask, axis_coords, sample_axes
+
+_BAND = 1 << 20  # samples evaluated together
+_DRAWN = 1 << 22  # pixels of a reduced picture
+
+
+def is_large(shape: tuple[int, ...]) -> bool:
+    """Whether a grid is a picture that is scored in bands and drawn reduced.
+
+    >>> is_large((8192, 8192)), is_large((512, 512))
+    (True, False)
+    """
+    return len(shape) == 2 and math.prod(shape) > LARGE
+
+
+def bands(field: Evaluate, axes: tuple[Tensor, Tensor], rows: int | None = None) -> Iterator[tuple[int, Tensor]]:
+    """A field's values on the rows of a grid, band by band: (first row, (rows, columns, c)).
+
+    The values are those of `sample_axes` over the whole.
+    """
+    down, across = axes
+    size = max(1, _BAND // len(across)) if rows is None else rows
+    for start in range(0, len(down), size):
+        yield start, sample_axes(field, [down[start : start + size], across])
+
+
+def streamed_scores(field: Evaluate, task: GridTask, band: int | None = None) -> Scores:
+    """`GridTask.compare` of a picture and its field without holding either: PSNR (seen, held out) and SSIM.
+
+    Squared errors are summed in float64 band by band; SSIM's strips are those of the whole, a few rows of each band
+    being kept for the next. band: rows a band, a multiple of SSIM's strip.
+    """
+    height, width = task.signal.shape
+    rows = band or max(STRIP, _BAND // width // STRIP * STRIP)
+    seen = _mask(task)
+    between = seen is not None and task.observe == "every:2" and min(height, width) > 1
+    sums = {name: torch.zeros(2, dtype=torch.float64) for name in ("seen", "heldout", "between")}  # error, numbers
+    similar, window = 0.0, _Window(task, height)
+    axes = axis_coords(height, 0, height - 1, height), axis_coords(width, 0, width - 1, width)
+    for start, prediction in bands(field, axes, rows):
+        target = task.signal.values(torch.arange(start * width, (start + len(prediction)) * width))
+        target = target.view_as(prediction)
+        error = (prediction.double().clamp_(0, 1) - target.double().clamp_(0, 1)).square_()
+        mask = None if seen is None else seen[start : start + len(prediction)]
+        _add(sums["seen"], error if mask is None else error[mask])
+        if mask is not None:
+            _add(sums["heldout"], error[~mask])
+        if between:
+            _add(sums["between"], error[(1 - start % 2) :: 2, 1::2])
+        similar += window.add(start, prediction, target)
+    metrics = {"psnr": _psnr(sums["seen"]), "ssim": similar / (height * width * task.out_dim)}
+    if seen is None:
+        return Scores(metrics, None)
+    heldout = {"psnr": _psnr(sums["heldout"])}
+    return Scores(metrics, {**heldout, "psnr_between": _psnr(sums["between"])} if between else heldout)
+
+
+class _Window:
+    """The rows that SSIM still needs: a strip is computed once the rows it looks at are there."""
+
+    def __init__(self, task: GridTask, height: int) -> None:
+        self.height, self.first, self.next = height, 0, 0
+        empty = torch.empty(0, task.signal.shape[1], task.out_dim)
+        self.prediction, self.target = empty, empty
+
+    def add(self, start: int, prediction: Tensor, target: Tensor) -> float:
+        """Take the rows from `start` on; the sum of the similarity over the strips that are complete now."""
+        assert start == self.first + len(self.prediction)
+        self.prediction = torch.cat((self.prediction, prediction))
+        self.target = torch.cat((self.target, target))
+        known = start + len(prediction)
+        strips: list[tuple[int, int]] = []
+        while self.next < self.height:
+            stop = min(self.next + STRIP, self.height)
+            if min(stop + REACH, self.height) > known:
+                break
+            strips.append((self.next, stop))
+            self.next = stop
+        here = {"first": self.first, "height": self.height}
+        total = sum(side_by_side(lambda s: ssim_strip(self.prediction, self.target, *s, **here), strips))
+        gone = max(0, self.next - REACH - self.first)
+        self.prediction, self.target = self.prediction[gone:].clone(), self.target[gone:].clone()
+        self.first += gone
+        return total
+
+
+def picture_step(shape: tuple[int, ...]) -> int:
+    """Every how many-th row and column of a large picture is drawn.
+
+    >>> picture_step((8192, 8192)), picture_step((512, 512))
+    (4, 1)
+    """
+    return math.ceil(math.sqrt(math.prod(shape) / _DRAWN)) if is_large(shape) else 1
+
+
+def reduced(field: Evaluate, task: GridTask) -> tuple[Tensor, Tensor]:
+    """Prediction and target (h, w, c) on every `picture_step`-th row and column."""
+    height, width = task.signal.shape
+    step = picture_step((height, width))
+    axes = [axis_coords(n, 0, n - 1, n)[::step] for n in (height, width)]
+    index = (torch.arange(0, height, step)[:, None] * width + torch.arange(0, width, step)).reshape(-1)
+    prediction = sample_axes(field, axes)
+    return prediction, task.signal.values(index).view_as(prediction)
+
+
+def middle(field: Evaluate, task: GridTask, size: int = 1024) -> tuple[Tensor, Tensor]:
+    """Prediction and target (h, w, c) of the square in the middle, at full resolution."""
+    shape = task.signal.shape
+    cuts = [slice((n - min(n, size)) // 2, (n - min(n, size)) // 2 + min(n, size)) for n in shape]
+    axes = [axis_coords(n, 0, n - 1, n)[cut] for n, cut in zip(shape, cuts, strict=True)]
+    rows, columns = (torch.arange(cut.start, cut.stop) for cut in cuts)
+    prediction = sample_axes(field, axes)
+    return prediction, task.signal.values((rows[:, None] * shape[1] + columns).reshape(-1)).view_as(prediction)
+
+
+def _mask(task: GridTask) -> Tensor | None:
+    if task.seen is None:
+        return None
+    mask = torch.zeros(len(task.signal), dtype=torch.bool)
+    mask[task.seen] = True
+    return mask.view(task.signal.shape)
+
+
+def _add(sums: Tensor, error: Tensor) -> None:
+    sums += torch.tensor([float(error.sum()), error.numel()], dtype=torch.float64)
+
+
+def _psnr(sums: Tensor) -> float:
+    return psnr_of(float(sums[0] / sums[1]))
