@@ -87,7 +87,7 @@ def test_a_tiny_picture_with_gaps(tmp_path: Path) -> None:
         Run(
             gaps.PAPER, "div2k/a.png", size=20, observe="random:0.35", settings=TINY, training={"steps": 2, "tv": 1e-3}
         ),
-        Run(gaps.LINEAR, "div2k/a.png", method="linear", size=20, observe="random:0.35"),
+        Run(gaps.LINEAR, "div2k/a.png", method=gaps.LINEAR, size=20, observe="random:0.35"),
     ]
     study = Experiment("sparse", "?", lambda: rows, gaps.summarise, gaps.execute)
     lines = run_experiment(study, str(tmp_path), str(tmp_path), 1, lambda text: None)

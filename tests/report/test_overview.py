@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.report.browser import opened
 from tests.report.lines import fitting_lines, line, written
-from tests.report.test_page import HOSTILE, check
+from tests.report.test_page import HOSTILE, Checker
 from tests.running import alfilter, complaint
 
 from alfilter.report.collect import Collection, collect
@@ -32,7 +32,14 @@ def page(folder: Path) -> Path:
 
 def test_well_formed_self_contained_and_escaped(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    check(text)
+    checker = Checker(text)  # every tag closes in turn
+    for _, attrs in checker.tags:
+        for name in ("src", "href", "srcset", "action", "data", "poster"):
+            assert (attrs.get(name) or "#").startswith(("#", "data:")), attrs
+    assert all(attrs.get("alt") for attrs in checker.named("img"))
+    names = {attrs.get("id") for _, attrs in checker.tags}
+    assert all((attrs.get("href") or "")[1:] in names for attrs in checker.named("a"))
+    assert len(checker.named("script")) == 1
     assert "<script>alert" not in text
     assert "46.27" in text
     assert "holds" in text

@@ -2,9 +2,9 @@
 
 At full scale: 32 pictures of 512×512, 5,000 full-batch steps, three hidden layers of 256. The CPU twin keeps the 5,000
 full-batch steps, the rates, the schedule, ω0, κ and one α per pixel, and shrinks what is counted in samples together:
-whole pictures reduced by area to 96×96; 48 neurons instead of 256, so that the parameters per pixel stay near the
-paper's; L = 6 and B = 15 instead of 8 and 20, so that the finest scale stays below Nyquist's rate and the band keeps
-its share of the channels. Three rows keep L = 8 and B = 20 as printed, to show what that rule does.
+whole pictures reduced by area to 64×64; 32 neurons instead of 256, so that the parameters per pixel stay near the
+paper's; L = 5 and B = 12.5 instead of 8 and 20, so that the finest scale stays at a quarter cycle per pixel and the
+band keeps its share of the channels. Three rows keep L = 8 and B = 20 as printed, to show what that rule does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ METHODS = {"pe-mlp": "pe-mlp", "siren": "siren", "mfn": "mfn-gabor", "diner": "d
            "al-sine": "al-sine"}  # fmt: skip
 DYADIC = ("pe-mlp", "al-relu", "al-sine")  # rows that have L
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(3))
-SIDE, WIDTH = 96, 48
+SIDE, WIDTH = 64, 32
 ALL_IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(32))
 
 
@@ -45,7 +45,7 @@ def full_runs(images: tuple[str, ...] = ALL_IMAGES) -> list[Run]:
 def _scaled(row: str) -> dict[str, Any]:
     if row not in DYADIC:
         return {}
-    return {"levels": 6} if row == "pe-mlp" else {"levels": 6, "bandwidth": 15.0}
+    return {"levels": 5} if row == "pe-mlp" else {"levels": 5, "bandwidth": 12.5}
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The paper's figure of sparse pictures: 5 % and 35 % of the pixels, its total variation on α, and what it rests on.
 
 At full scale: 512×512, 5,000 full-batch steps, λ = 1e-3 on the summed total variation. The CPU twin shrinks as the
-image fitting does (128×128, 64 neurons, L = 6, B = 15) and takes half the steps. The paper shows its own method alone
-and does not say where α starts; here a low start, no total variation, and linear interpolation stand beside it.
+image fitting does, but to 128×128 (64 neurons, L = 6, B = 15), and takes 1,000 steps. The paper shows its own method
+alone and does not say where α starts; here a low start, no total variation, and linear interpolation stand beside it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from alfilter.experiments.keeping import kept, seen_of
 OBSERVED = ("random:0.05", "random:0.35")
 IMAGES = ("div2k/00.png", "div2k/03.png")
 SIDE, WIDTH = 128, 64
-PAPER, LOW, PLAIN, LINEAR = "al-sine, as the paper", "al-sine, α starts low", "al-sine, no total variation", "linear"
+PAPER, LOW, PLAIN = "al-sine, as the paper", "al-sine, α starts low", "al-sine, no total variation"
+LINEAR = "linear (Delaunay)"  # its name among the interpolators too
 ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     PAPER: ({}, {"tv": 1e-3}),
     LOW: ({"start": 0.0}, {"tv": 1e-3}),
@@ -33,7 +34,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def runs() -> list[Run]:
     """The CPU twin."""
     small = {"width": WIDTH, "levels": 6, "bandwidth": 15.0}
-    return _declared(IMAGES, SIDE, small, {"steps": 2500, "every": 625})
+    return _declared(IMAGES, SIDE, small, {"steps": 1000, "every": 250})
 
 
 def full_runs(images: tuple[str, ...] = IMAGES) -> list[Run]:
@@ -68,6 +69,8 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     target = task.target()
     filled = torch.from_numpy(PIXELS[run.method](target.double().numpy(), seen_of(task))).float()
     scores = task.compare(filled, target).plain()
+    # on what it saw an interpolation is exact: an infinite PSNR is left out
+    scores["metrics"] = {name: value for name, value in (scores["metrics"] or {}).items() if value is not None}
     return {**asdict(run), "name": run.name, "version": __version__, "steps": 0, "params": 0,
             "seconds": time.monotonic() - began, **scores, **kept(None, filled.numpy(), target.numpy(), seen_of(task)),
             }  # fmt: skip

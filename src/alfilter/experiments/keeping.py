@@ -80,12 +80,29 @@ def structure(alpha: Any, target: Any) -> float:
     from scipy.ndimage import uniform_filter
     from scipy.stats import spearmanr
 
-    rows, columns = np.gradient(np.asarray(target, np.float64).mean(-1))
-    energy = uniform_filter(rows**2 + columns**2, 9, mode="nearest")
+    energy = uniform_filter(gradient_energy(target), 9, mode="nearest")
     smooth = uniform_filter(alpha, 9, mode="nearest")
     if smooth.std() < 1e-12 or energy.std() < 1e-12:
         return 0.0
     return float(spearmanr(smooth.ravel(), energy.ravel()).statistic)
+
+
+def gradient_energy(target: Any) -> Any:
+    """Squared differences to the next pixel down and to the right, (H, W, c) → (H, W); the last row and column repeat.
+
+    Not central differences: those are blind to stripes of one pixel.
+
+    >>> gradient_energy(np.array([[[0.0], [1.0], [0.0], [1.0]]])).tolist()
+    [[1.0, 1.0, 1.0, 1.0]]
+    """
+    gray = np.asarray(target, np.float64).mean(-1)
+    down = np.diff(gray, axis=0, append=gray[-1:])
+    right = np.diff(gray, axis=1, append=gray[:, -1:])
+    if len(down) > 1:
+        down[-1] = down[-2]
+    if right.shape[1] > 1:
+        right[:, -1] = right[:, -2]
+    return down**2 + right**2
 
 
 def busiest(target: Any, side: int) -> tuple[int, int]:
@@ -93,8 +110,7 @@ def busiest(target: Any, side: int) -> tuple[int, int]:
     height, width = target.shape[:2]
     if max(height, width) <= side:
         return 0, 0
-    rows, columns = np.gradient(np.asarray(target, np.float64).mean(-1))
-    total = np.pad(rows**2 + columns**2, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
+    total = np.pad(gradient_energy(target), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     high, wide = min(side, height), min(side, width)
     sums = total[high:, wide:] - total[:-high, wide:] - total[high:, :-wide] + total[:-high, :-wide]
     top, left = np.unravel_index(int(sums.argmax()), sums.shape)

@@ -21,7 +21,7 @@ from alfilter.experiments.keeping import png
 from alfilter.experiments.shapes import METHODS, SHAPES
 
 SHAPE = "Armadillo"
-SECONDS = 45.0
+SECONDS = 30.0
 SIZE = 240  # pixels a side
 SPLATS = 600_000
 # name: (turn, tilt, centre, half side): the whole, the smooth chest, the detailed leg

@@ -12,15 +12,15 @@ from alfilter.experiments.experiment import Experiment, Lines, Run
 
 SCALES = ("cpu", "paper")
 _FITTING = (
-    "shrinks 32 pictures of 512×512 to 3 of 96×96, 256 neurons to 48, L 8 to 6, B 20 to 15; keeps 5,000 full-batch "
+    "shrinks 32 pictures of 512×512 to 3 of 64×64, 256 neurons to 32, L 8 to 5, B 20 to 12.5; keeps 5,000 full-batch "
     "steps, rates, schedule, ω0, κ, one α a pixel"
 )
-_GAPS = "shrinks 512×512 to 128×128, 256 neurons to 64, L 8 to 6, B 20 to 15, 5,000 steps to 2,500; keeps λ and rates"
+_GAPS = "shrinks 512×512 to 128×128, 256 neurons to 64, L 8 to 6, B 20 to 15, 5,000 steps to 1,000; keeps λ and rates"
 _SHAPES = (
     "shrinks 200,000 steps of a network of 8×256 to minutes of 5×128, and 512³ to 256³; the meshes have 100,000 faces; "
     "the Thai statue is a stand-in"
 )
-_VIEWS = "shrinks 200,000 steps of a network of 8×256 to 45 core seconds of 5×128, and 512³ to 192³"
+_VIEWS = "shrinks 200,000 steps of a network of 8×256 to 30 core seconds of 5×128, and 512³ to 192³"
 
 
 @dataclass(frozen=True)
