@@ -2,7 +2,8 @@
 
 One step: the gradient of all 262,144 samples of a 512×512 colour picture and the optimiser's update, at the paper's
 setting (3×256, L = 8, an α grid of 512×512). Everything is timed in one process, in turns, so that a machine that slows
-down slows everything down; the best of the repetitions counts.
+down slows everything down; the best of the repetitions counts. The filter's share is the median over pairs of steps
+with and without it, side by side.
 
     python benchmarks/step.py [--json] [--repeat 7] [--jax-python PYTHON]
 """
@@ -135,6 +136,23 @@ def measure(steps: dict[str, Step], repeat: int) -> dict[str, list[float]]:
     return seconds
 
 
+def share(dear: Step, cheap: Step, turns: int) -> float:
+    """What `dear` costs above `cheap`, as a share of itself: the median over turns of both, side by side.
+
+    The two differ by a few per cent, less than a shared machine's moods from minute to minute, so each turn compares
+    neighbours in time, in changing order (dear, cheap, cheap, dear), and the median drops disturbed turns.
+    """
+    shares = []
+    for _ in range(turns):
+        seconds = {dear: 0.0, cheap: 0.0}
+        for run in (dear, cheap, cheap, dear):
+            began = time.perf_counter()
+            run()
+            seconds[run] += time.perf_counter() - began
+        shares.append(1 - seconds[cheap] / seconds[dear])
+    return statistics.median(shares)
+
+
 def peak_memory() -> float:
     """Megabytes that three steps of al-sine need above what the imports took, in a fresh process."""
     command = [sys.executable, __file__, "--peak"]
@@ -155,7 +173,7 @@ def _high_water() -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
 
 
-def summary(seconds: dict[str, list[float]], peak: float) -> dict[str, object]:
+def summary(seconds: dict[str, list[float]], peak: float, of_filter: float) -> dict[str, object]:
     """Best seconds, and the ratios the targets are stated in."""
     best = {name: min(times) for name, times in seconds.items()}
     lowest = min(value for name, value in best.items() if name.startswith("products"))
@@ -168,7 +186,7 @@ def summary(seconds: dict[str, list[float]], peak: float) -> dict[str, object]:
         "al-relu of products": lowest / best["al-relu"],
         "al-sine over eager": best["eager al-sine"] / best["al-sine"],
         "al-sine over jax": min(peers) / best["al-sine"] if peers else None,
-        "share of the filter": 1 - best["fourier-sine"] / best["al-sine"],
+        "share of the filter": of_filter,
         "peak megabytes": peak,
     }
 
@@ -212,7 +230,9 @@ def main() -> None:
     steps["eager al-sine"] = eager(fields()["al-sine"], task)
     if arguments.jax_python:
         steps |= {f"jax, {mode}": jax_peer(arguments.jax_python, mode) for mode in ("one pass", "pieces")}
-    found = summary(measure(steps, arguments.repeat), peak)
+    seconds = measure(steps, arguments.repeat)
+    of_filter = share(steps["al-sine"], steps["fourier-sine"], 2 * arguments.repeat)
+    found = summary(seconds, peak, of_filter)
     if arguments.json:
         print(json.dumps(found))
     else:
