@@ -3,8 +3,9 @@
 One step: the gradient of a batch of 8,192 of the samples of a 512×512 colour picture in pieces of 4,096, and the
 optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix products of one
 piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
-repeated with nothing between them, on as many threads as the step; every gather is followed by the scatter of its
-gradient into a table of zeros. Both are timed in turns in one process; the best of the repetitions counts.
+repeated with nothing between them, on as many threads as the step. A gather is the compiled sum over the corners of a
+cell and the scatter of its gradient into zeros, with known places and weights (torch's own scatter is several times
+slower and would flatter us). Both are timed in turns in one process; the best of the repetitions counts.
 
     python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire]
 """
@@ -23,6 +24,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from alfilter.core import gathering
 from alfilter.core.memory import keep_freed_memory
 from alfilter.core.parallel import pieces_only, side_by_side
 from alfilter.methods import METHODS, Field, build, parameter_count, training
@@ -46,7 +48,7 @@ class Recorder(TorchDispatchMode):
     """Notes the factors of all matrix products, and the tables and rows of all gathers."""
 
     products: list[tuple[Layout, Layout]] = field(default_factory=list)
-    gathers: list[tuple[int, int, Tensor]] = field(default_factory=list)
+    gathers: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # table, rows
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -58,8 +60,7 @@ class Recorder(TorchDispatchMode):
         elif func in _GATHERS:
             indices = [a for a in (*args[1:], *(args[1] if isinstance(args[1], list) else ())) if _is_index(a)]
             if len(indices) == 1 and indices[0].numel() >= PIECE:
-                rows = indices[0].flatten().clone()
-                self.gathers.append((args[0].shape[0], args[0].numel() // args[0].shape[0], rows))
+                self.gathers.append((args[0].detach().reshape(len(args[0]), -1), indices[0].flatten().to(torch.int32)))
         return func(*args, **(kwargs or {}))
 
 
@@ -76,6 +77,29 @@ def _is_index(a: Any) -> bool:
     return isinstance(a, Tensor) and a.dtype in (torch.int32, torch.int64)
 
 
+@dataclass(frozen=True)
+class Gather:
+    """Weighted sums of a table's rows and the scatter of their gradient; of whole numbers, a look at them alone."""
+
+    table: Tensor
+    rows: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(cls, table: Tensor, rows: Tensor, corners: int) -> Gather:
+        grouped = rows.view(-1, corners if rows.numel() % corners == 0 else 1)
+        return cls(table.float() if table.is_floating_point() else table, grouped, torch.rand(grouped.shape))
+
+    def run(self) -> None:
+        if not self.table.is_floating_point():
+            self.table.index_select(0, self.rows.view(-1))
+            return
+        found = torch.empty(len(self.rows), self.table.shape[1])
+        given: Any = self.rows.numpy(), self.weights.numpy()
+        gathering.gather(self.table.numpy(), *given, found.numpy())
+        gathering.scatter(found.numpy(), *given, torch.zeros_like(self.table).numpy())
+
+
 def floor(method: Field, task: ImageTask) -> Step:
     """The products and gathers of a step of this field, and nothing else."""
     recorder = Recorder()
@@ -85,13 +109,13 @@ def floor(method: Field, task: ImageTask) -> Step:
         losses = [task.loss(out, y.double()) for out in double.outputs(x.double())]
         torch.stack(losses).mean().backward()
     pairs = [(_factor(left), _factor(right)) for left, right in recorder.products]
-    tables = [(torch.randn(size, width), rows) for size, width, rows in recorder.gathers]
+    gathers = [Gather.of(table, rows, 1 << method.in_dim) for table, rows in recorder.gathers]
 
     def piece(_: int) -> None:
         for left, right in pairs:
             torch.mm(left, right)
-        for table, rows in tables:
-            torch.zeros_like(table).index_add_(0, rows, torch.index_select(table, 0, rows))
+        for gather in gathers:
+            gather.run()
 
     return lambda: side_by_side(piece, range(BATCH // PIECE))
 

@@ -115,3 +115,34 @@ def envelope_backward(grad: Any, out: Any, x: Any, centre: Any, gamma: Any, by_c
                 d = x[i, k] - centre[k, j]
                 by_centre[k, j] += share[j] * gamma[j] * d
                 by_gamma[j] -= f4(0.5) * share[j] * d * d
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def sine_sum_forward(a: Any, bias: Any, omega: Any, x: Any, cycles: Any, slope: Any, turn: Any) -> None:
+    """a ← sin(ω(a+b)) + sin(2π F x) in place; slope, turn: cosines times ω, 2π. x: (n, d), F: (d, w)."""
+    rows, width = a.shape
+    angle = np.empty(width, dtype=np.float32)
+    nothing = np.zeros(width, dtype=np.float32)
+    around = f4(2 * np.pi)
+    for i in range(rows):
+        _angles(x, i, cycles, nothing, angle)
+        for j in range(width):
+            s, c = _sincos(omega * (a[i, j] + bias[j]))
+            a[i, j] = s
+            slope[i, j] = omega * c
+        for j in range(width):
+            s, c = _sincos(around * angle[j])
+            a[i, j] += s
+            turn[i, j] = around * c
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def sine_sum_backward(grad: Any, slope: Any, turn: Any, by_a: Any, by_bias: Any, by_angle: Any) -> None:
+    """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope."""
+    rows, width = grad.shape
+    for i in range(rows):
+        for j in range(width):
+            g = grad[i, j] * slope[i, j]
+            by_a[i, j] = g
+            by_bias[j] += g
+            by_angle[i, j] = grad[i, j] * turn[i, j]

@@ -121,12 +121,13 @@ def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
     rows, width = z.shape
     for i in range(rows):
         for j in range(width):
-            s, c = _sincos(omega * (z[i, j] + bias[j]))
-            a = beta * s
-            e = _exp(f4(-2) * abs(a))
+            z[i, j], slope[i, j] = _sincos(omega * (z[i, j] + bias[j]))
+        for j in range(width):  # apart: one loop would need more registers than there are
+            s, c = z[i, j], slope[i, j]
+            e = _exp(f4(-2) * beta * abs(s))
             r = f4(1) / (f4(1) + e)
             t = (f4(1) - e) * r
-            z[i, j] = -t if a < f4(0) else t
+            z[i, j] = -t if s < f4(0) else t
             slope[i, j] = f4(4) * e * r * r * beta * omega * c
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.core import perceptron
-from alfilter.core.sines import sine_layer
+from alfilter.core.sines import sine_layer, sine_sum_layer
 from alfilter.networks.base import Network, linears, uniform
 
 
@@ -60,11 +60,6 @@ class FilterBank(Network):
         z = sine_layer(x, self.weights[0], self.biases[0], self.omega)  # (..., w)
         layers = []
         for i, level in enumerate(torch.split(grids, self.features, dim=-1)):
-            z = sine_layer(z, self.weights[i + 1], self.biases[i + 1], self.omega) + self.fourier(level, i)
+            z = sine_sum_layer(z, self.weights[i + 1], self.biases[i + 1], self.omega, level, self.frequencies[i])
             layers.append(z)
         return perceptron(torch.cat(layers, -1), list(self.merge_weights), list(self.merge_biases), "relu")
-
-    def fourier(self, level: Tensor, number: int) -> Tensor:
-        """sin(2π F_i g_i) of one level's features. level: (..., F) → (..., w)."""
-        frequencies = self.frequencies[number]
-        return sine_layer(level, frequencies, frequencies.new_zeros(len(frequencies)), 2 * math.pi)
