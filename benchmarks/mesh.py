@@ -1,74 +1,118 @@
-"""What does a surface at 512³ cost? Share of the grid evaluated, time against the dense rate, memory.
+"""What does a surface at 512³ cost? Share of the grid evaluated, time against the dense rate, memory. Is it exact?
 
     python benchmarks/mesh.py [MODEL] [--resolution 512] [--mesh FILE] [--steps 300] [--json]
+    python benchmarks/mesh.py --equal [--resolution 256] [--data DIR] [--steps 300] [--models DIR] [--json]
 
-Without a model an 8×256 al-sine field is fitted to the mesh for a few steps first: its surface is rougher than a
-finished one, so more cells hold it. The dense time is the rate of the same evaluator on random points of the domain,
-times the number of grid points. With --check the surface is compared with the dense one, vertex by vertex.
+The first measures one field in a process of its own: a model, or an 8×256 al-sine field after a short fit to the mesh,
+whose surface is rougher than a finished one, so that more cells hold it. The dense time is extrapolated: the rate of
+the same evaluator on a share of the grid, whole rows of it, spread over the domain and timed before and after the
+extraction, times the number of grid points. Peak memory is what the process held at most minus what it held with the
+model loaded and warm.
+
+--equal fits a field of the given size to each of the five scans, to a thin shell and to two small distant bodies, and
+compares their surfaces with the dense ones, vertex by vertex and face by face.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from alfilter.geometry.surface import extract, memory_needed
+from alfilter.core.memory import keep_freed_memory
+from alfilter.geometry.surface import Surface, extract, memory_needed
 from alfilter.methods import build, training
+from alfilter.signals import ShapeSignal
 from alfilter.tasks import SdfTask, open_task, sample_points
-from alfilter.training import fit, load
+from alfilter.training import fit, load, save
+
+SCANS = ("armadillo.obj", "dragon_xyzrgb.ply", "lucy.ply", "thai_from_bacon.ply", "bunny.obj")
+SHARE = 1 / 256  # of the dense grid that its rate is measured on
 
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model", nargs="?")
-    p.add_argument("--resolution", type=int, default=512)
-    p.add_argument("--mesh", default="../shared/data/meshes/armadillo.obj")
+    p.add_argument("--resolution", type=int)
+    p.add_argument("--data", default="../shared/data/meshes")
+    p.add_argument("--mesh", help="what is fitted when no model is given (default: armadillo.obj of --data)")
     p.add_argument("--method", default="al-sine")
-    p.add_argument("--preset", default="paper-shape")
-    p.add_argument("--steps", type=int, default=300)
-    p.add_argument("--check", action="store_true")
-    p.add_argument("--json", action="store_true")
+    p.add_argument("--width", type=int, help="neurons per layer (default: 256, with --equal 64)")
+    p.add_argument("--depth", type=int, help="hidden layers (default: 8, with --equal 4)")
+    p.add_argument("--steps", type=int, default=300, help="of the short fit")
+    p.add_argument("--equal", action="store_true", help="compare with the dense surface on seven shapes")
+    p.add_argument("--only", help="with --equal: the shapes whose names begin with this")
+    p.add_argument("--models", help="with --equal: a folder that keeps the fitted fields and gives them back")
+    p.add_argument("--json", action="store_true", help="print one JSON object a line")
+    p.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = p.parse_args()
-    field = load(arguments.model) if arguments.model else fitted(arguments)
-    line = measure(field, arguments.resolution, arguments.check)
-    if arguments.json:
-        print(json.dumps(line))
+    if arguments.equal:
+        compare_all(arguments)
+    elif arguments.inside:
+        print(json.dumps(measure(load(arguments.model), arguments.resolution)))
+    else:
+        show(alone(arguments), arguments.json)
+
+
+def show(line: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(line), flush=True)
         return
     for name, value in line.items():
-        print(f"{name:<18}{value}")
+        print(f"{name:<22}{value}", flush=True)
 
 
-def fitted(arguments: argparse.Namespace) -> Any:
-    """A field after a short fit at a rate that suits it."""
-    task = open_task(arguments.mesh)
-    assert isinstance(task, SdfTask)
-    field = build(arguments.method, in_dim=3, out_dim=1, preset=arguments.preset)
-    recipe = training(arguments.method, arguments.preset, steps=arguments.steps, schedule="cosine", decay=0.05)
-    fit(field, task, training=recipe)
+# ── cost ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def alone(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The measurement in a fresh process, so that nothing but the model is in its memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = arguments.model
+        if model is None:
+            mesh = arguments.mesh or str(Path(arguments.data) / "armadillo.obj")
+            model = str(Path(folder) / "model.safetensors")
+            task = open_task(mesh)
+            assert isinstance(task, SdfTask)
+            save(fitted(task, arguments, 256, 8), model)
+        command = [sys.executable, __file__, model, "--inside", "--resolution", str(arguments.resolution or 512)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def fitted(task: SdfTask, arguments: argparse.Namespace, width: int, depth: int) -> Any:
+    """A field of the method after a short fit at a rate that suits it."""
+    size = {"width": arguments.width or width, "depth": arguments.depth or depth}
+    field = build(arguments.method, in_dim=3, out_dim=1, preset="default-shape", **size)
+    fit(field, task, training=training(arguments.method, "default-shape", steps=arguments.steps))
     return field
 
 
-def measure(field: Any, resolution: int, check: bool) -> dict[str, Any]:
+def measure(field: Any, resolution: int) -> dict[str, Any]:
+    """Share, seconds and memory of one extraction, with the dense rate measured around it."""
+    keep_freed_memory()
+
     def evaluate(points: Any) -> Any:
         return sample_points(field, points)
 
-    points = np.random.default_rng(0).uniform(-1, 1, (1 << 18, 3)).astype(np.float32)
-    evaluate(points)  # warm
-    began = time.perf_counter()
-    evaluate(points)
-    rate = len(points) / (time.perf_counter() - began)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    evaluate(np.zeros((1 << 15, 3), np.float32))  # compiles, warms up, takes what every evaluation needs
+    before = _status("VmRSS")
+    rates = [dense_rate(evaluate, resolution)]
     began = time.perf_counter()
     surface = extract(evaluate, resolution)
     seconds = time.perf_counter() - began
-    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    dense = resolution**3 / rate
-    line: dict[str, Any] = {
+    peak = _status("VmHWM") - before
+    rates.append(dense_rate(evaluate, resolution))
+    dense = resolution**3 / max(rates)
+    return {
         "resolution": resolution,
         "vertices": len(surface.vertices),
         "faces": len(surface.faces),
@@ -76,18 +120,90 @@ def measure(field: Any, resolution: int, check: bool) -> dict[str, Any]:
         "share": round(surface.share, 5),
         "reopened": surface.reopened,
         "seconds": round(seconds, 2),
-        "points_per_second": round(rate),
-        "dense_seconds": round(dense, 1),
-        "times_faster": round(dense / seconds, 1),
-        "peak_memory_gb": round(peak / 1e9, 3),
-        "estimated_gb": round(memory_needed(resolution) / 1e9, 3),
+        "dense points/s": [round(rate) for rate in rates],
+        "dense seconds": f"{dense:.0f} (extrapolated from {SHARE:.2%} of the grid at the better rate)",
+        "times faster": round(dense / seconds, 1),
+        "peak GB above model": round(peak / 1e9, 3),
+        "estimated GB": round(memory_needed(resolution) / 1e9, 3),
+        "targets": "share ≤ 0.03, times faster ≥ 15, peak ≤ 1.5",
     }
-    if check:
-        full = extract(evaluate, resolution, dense=True)
-        line["same_as_dense"] = bool(
-            np.array_equal(full.vertices, surface.vertices) and np.array_equal(full.faces, surface.faces)
-        )
-    return line
+
+
+def dense_rate(evaluate: Any, resolution: int) -> float:
+    """Points per second on whole rows of the grid, spread over the domain."""
+    axis = np.linspace(-1, 1, resolution, dtype=np.float32)
+    rows = np.random.default_rng(0).choice(resolution**2, max(1, round(SHARE * resolution**2)), replace=False)
+    points = np.empty((len(rows), resolution, 3), np.float32)
+    points[:, :, 0], points[:, :, 1] = axis[rows // resolution, None], axis[rows % resolution, None]
+    points[:, :, 2] = axis
+    began = time.perf_counter()
+    evaluate(points.reshape(-1, 3))
+    return points.size / 3 / (time.perf_counter() - began)
+
+
+def _status(name: str) -> int:
+    """A line of this process's status in bytes (Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) * 1024
+
+
+# ── equality ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def compare_all(arguments: argparse.Namespace) -> None:
+    """One line a shape; the exit code is 1 when any differs."""
+    resolution = arguments.resolution or 256
+    different = 0
+    for name in (*SCANS, "shell", "two"):
+        if arguments.only and not name.startswith(arguments.only):
+            continue
+        field = kept(name, arguments)
+        surface = extract(lambda points, field=field: sample_points(field, points), resolution)
+        dense = extract(lambda points, field=field: sample_points(field, points), resolution, dense=True)
+        equal = same(surface, dense)
+        different += not equal
+        show({"shape": name, "resolution": resolution, "same as dense": equal, "faces": len(surface.faces),
+              "dense faces": len(dense.faces), "share": round(surface.share, 5), "reopened": surface.reopened},
+             arguments.json)  # fmt: skip
+    sys.exit(1 if different else 0)
+
+
+def kept(name: str, arguments: argparse.Namespace) -> Any:
+    """The fitted field of a shape, from the folder of models where there is one."""
+    file = Path(arguments.models) / f"{Path(name).stem}.safetensors" if arguments.models else None
+    if file is not None and file.exists():
+        return load(file)
+    if name in ("shell", "two"):
+        signal = made(name)
+    else:
+        opened = open_task(str(Path(arguments.data) / name))
+        assert isinstance(opened, SdfTask)
+        signal = opened.signal
+    field = fitted(SdfTask(signal), arguments, 64, 4)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        save(field, file)
+    return field
+
+
+def made(name: str) -> ShapeSignal:
+    """A ball's skin, 2 % of its radius thick; or two small balls in opposite corners."""
+    import trimesh
+
+    if name == "shell":
+        outer, inner = (trimesh.creation.icosphere(subdivisions=5, radius=radius) for radius in (1.0, 0.98))
+        inner.invert()
+        bodies = [outer, inner]
+    else:
+        bodies = [trimesh.creation.icosphere(subdivisions=4, radius=0.06) for _ in range(2)]
+        for body, side in zip(bodies, (-1.0, 1.0), strict=True):
+            body.apply_translation([side, side * 0.97, side * 0.95])
+    mesh = trimesh.util.concatenate(bodies)
+    return ShapeSignal.from_mesh(mesh.vertices, mesh.faces, name)
+
+
+def same(one: Surface, other: Surface) -> bool:
+    return np.array_equal(one.vertices, other.vertices) and np.array_equal(one.faces, other.faces)
 
 
 if __name__ == "__main__":

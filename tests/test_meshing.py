@@ -25,6 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     without_figures(monkeypatch)
     monkeypatch.setattr("alfilter.report.shape.slice_figure", lambda *given: (tmp_path / "dot.png").read_bytes())
+    monkeypatch.setattr("alfilter.report.shape.alpha_slice", lambda *given: (tmp_path / "dot.png").read_bytes())
     monkeypatch.setattr("alfilter.report.shape.RESOLUTION", 32)
     monkeypatch.setattr("alfilter.report.shape._SPLATS", 2000)
     monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
@@ -45,6 +46,7 @@ def test_from_a_mesh_to_a_mesh(home: Path) -> None:
     assert json.loads((home / "run/config.json").read_text())["preset"] == "default-shape"
     assert (home / "run/report.html").exists()
     assert (home / "run/reference.png").exists()
+    assert (home / "run/alpha.png").exists()
 
     model = "run/model.safetensors"
     for form in ("ply", "obj", "stl", "glb"):
@@ -94,6 +96,7 @@ def test_mistakes(home: Path) -> None:
     assert "NaN or infinite" in complaint(*fit, "nan.obj")
     assert "no faces and no normals" in complaint(*fit, "bare.ply")
     assert "is for pictures" in complaint(*fit, "ball.ply", "--observe", "every:2")
+    assert "ball.ply has no fixed ones; leave --auto out" in complaint(*fit, "ball.ply", "--auto")
     assert not Path("run").exists()
 
     image = build("siren", in_dim=2, out_dim=3, width=8, depth=1)
@@ -130,6 +133,29 @@ def test_memory_is_asked_for_before_the_work() -> None:
     check_resolution(64)
     with pytest.raises(UserError, match=r"needs about \d+\.\d GB"):
         check_resolution(8192)
+
+
+def test_large_files_are_announced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from alfilter.tasks import SdfTask, open_task
+
+    monkeypatch.setattr("alfilter.signals.mesh.LARGE", 1000)
+    monkeypatch.setattr("alfilter.geometry.repair.MANY", 1000)
+    monkeypatch.setattr("alfilter.tasks.sdf.MANY", 1000)
+    said: list[str] = []
+    task = open_task("ball.ply", say=said.append)
+    assert said[:2] == ["reading ball.ply, 0 MB", "1,280 faces: looking for duplicates"]
+    assert isinstance(task, SdfTask)
+    assert task.distance(np.zeros((1, 3)))[0] == pytest.approx(-0.9, abs=0.01)  # from the process beside
+    assert task.signal._nearby is None
+
+
+def test_alpha_in_a_slice() -> None:
+    from alfilter.analysis import filtered_encoding_of
+    from alfilter.report.shape import alpha_slice
+
+    encoding = filtered_encoding_of(build("al-sine", in_dim=3, out_dim=1, width=8, depth=1, levels=3, grid=4))
+    assert encoding is not None
+    assert alpha_slice(encoding).startswith(b"\x89PNG")
 
 
 def test_the_view_shows_the_nearer_surface() -> None:

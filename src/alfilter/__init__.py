@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from alfilter.methods import build as build
     from alfilter.tasks import ImageTask as ImageTask
     from alfilter.tasks import PointTask as PointTask
+    from alfilter.tasks import SdfTask as SdfTask
     from alfilter.training import fit as fit
     from alfilter.training import load as load
     from alfilter.training import save as save
@@ -29,6 +30,7 @@ _HOME = {
     "Field": "methods",
     "ImageTask": "tasks",
     "PointTask": "tasks",
+    "SdfTask": "tasks",
     "Training": "config",
     "UserError": "errors",
     "build": "methods",
@@ -43,6 +45,7 @@ __all__ = [
     "Field",
     "ImageTask",
     "PointTask",
+    "SdfTask",
     "Training",
     "UserError",
     "__version__",

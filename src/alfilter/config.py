@@ -140,6 +140,13 @@ class Training:
     weight_decay: float = option(0.0, "decoupled weight decay of the network", low=0)
     beta2: float = option(0.999, "Adam's memory of squared gradients", low=0.5, high=0.999999)
     epsilon: float = option(1e-8, "Adam's ε, added to the root of the squared gradients", low=1e-30, high=1)
+    amsgrad: bool = option(False, "let no parameter's own rate rise again (AMSGrad)")
+    clip: float | None = option(None, "greatest length of the gradient; none: as it is", low=0)
+    sampling: str = option(
+        "source",
+        "a shape's samples; source: far and near, squares; graded: also between, absolute errors",
+        choices=("source", "graded"),
+    )
     tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
     tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
     jitter: float = option(0.0, "standard deviation of coordinate noise during training, in samples", low=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from alfilter.analysis import filtered_encoding_of
 from alfilter.errors import UserError
 from alfilter.files import replacing
-from alfilter.geometry.extras import need
+from alfilter.geometry.extras import free_memory, need
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.surface import Surface, extract, memory_needed
 from alfilter.methods import Field
@@ -87,12 +86,8 @@ def check_resolution(resolution: int) -> None:
     """Refuse a grid that the machine's memory cannot hold."""
     if not 8 <= resolution <= 8192:
         raise UserError(f"--resolution must be between 8 and 8192, got {resolution}; 512 is usual")
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # a system that does not say
-        return
-    wanted = memory_needed(resolution)
-    if wanted > free:
+    free, wanted = free_memory(), memory_needed(resolution)
+    if free is not None and wanted > free:
         raise UserError(
             f"--resolution {resolution} needs about {wanted / 1e9:.1f} GB, {free / 1e9:.1f} GB are free; lower it"
         )

@@ -95,3 +95,39 @@ def test_scans_are_watertight(name: str) -> None:
     _, found = mend(body.vertices, body.faces)
     assert found.watertight
     assert not found.inverted
+
+
+def test_large_meshes_are_announced_and_counted_like_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    vertices, faces = union(ball(levels=3), ball(0.5, (3, 0, 0), levels=2), cube(0.1))
+    said: list[str] = []
+    monkeypatch.setattr("alfilter.geometry.repair._ROWS", 100)  # several rounds of everything
+    small, found = mend(vertices, faces, say=said.append)
+    assert said == []
+    monkeypatch.setattr("alfilter.geometry.repair.MANY", 1000)
+    large, again = mend(vertices, faces, say=said.append)
+    assert said == ["1,612 faces: looking for duplicates", "looking at edges and winding", "looking for the inside"]
+    assert found == again
+    assert found.components == 3
+    assert np.array_equal(small.faces, large.faces)
+    volume = trimesh.Trimesh(vertices, faces, process=False).volume
+    assert signed_volume(vertices, faces) == pytest.approx(volume, rel=1e-12)
+
+
+def test_edges_are_counted_like_trimesh_does() -> None:
+    vertices, faces = ball(levels=2)
+    rng = np.random.default_rng(0)
+    faces = faces[rng.random(len(faces)) > 0.1]
+    faces = np.where(rng.random(len(faces))[:, None] < 0.2, faces[:, ::-1], faces)
+    body = trimesh.Trimesh(vertices, faces, process=False)
+    _, counts = np.unique(body.edges_sorted, axis=0, return_counts=True)
+    directed, twice = np.unique(body.edges, axis=0, return_counts=True)
+    _, found = mend(vertices, faces)
+    assert found.open_edges == (counts == 1).sum()
+    assert found.mixed_edges == (twice == 2).sum()
+    assert len(directed) < len(body.edges)
+
+
+def test_what_does_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("alfilter.geometry.repair.free_memory", lambda: 5000)
+    with pytest.raises(UserError, match=r"12 faces in the mesh need about 0.0 GB, 0.0 GB are free; simplify it first"):
+        mend(*cube())

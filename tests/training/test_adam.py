@@ -19,23 +19,27 @@ def test_first_step_by_hand() -> None:
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 @pytest.mark.parametrize("beta2", [0.999, 0.9])
-def test_equals_torchs_own(decay: float, beta2: float) -> None:
+@pytest.mark.parametrize(("amsgrad", "clip"), [(False, None), (True, None), (True, 0.5)])
+def test_equals_torchs_own(decay: float, beta2: float, amsgrad: bool, clip: float | None) -> None:
     generator = torch.Generator().manual_seed(0)
     start = [torch.randn(4, 3, generator=generator), torch.randn(5, generator=generator)]
     mine, theirs = ([nn.Parameter(t.clone()) for t in start] for _ in range(2))
-    ours = Adam([Group([mine[0]], 1e-2, decay), Group([mine[1]], 3e-2)], beta2=beta2)
+    ours = Adam([Group([mine[0]], 1e-2, decay), Group([mine[1]], 3e-2)], beta2=beta2, amsgrad=amsgrad, clip=clip)
     torchs = torch.optim.AdamW(
         [
             {"params": [theirs[0]], "lr": 1e-2, "weight_decay": decay},
             {"params": [theirs[1]], "lr": 3e-2, "weight_decay": 0},
         ],
         betas=(0.9, beta2),
+        amsgrad=amsgrad,
         foreach=False,
     )
     for _ in range(20):
         for p, q in zip(mine, theirs, strict=True):
             p.grad = torch.randn(p.shape, generator=generator)
             q.grad = p.grad.clone()
+        if clip is not None:
+            nn.utils.clip_grad_norm_(theirs, clip)
         ours.step()
         torchs.step()
     for p, q in zip(mine, theirs, strict=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,11 +15,46 @@ Index = NDArray[np.int64]
 _BITS = 7  # of the curve that orders queries: neighbours visit the same branches of the tree
 
 
+class Nearby:
+    """The trees over a mesh, built when first needed and kept: they take longer than thousands of queries."""
+
+    def __init__(self, vertices: Array, faces: Index) -> None:
+        self.vertices, self.faces = vertices, faces
+        self._boxes: Any = None
+        self._turns: Any = None
+
+    def unsigned(self, points: Array) -> Array:
+        """min_q |p - q| over the surface. points: (n, 3) → (n,)."""
+        if self._boxes is None:
+            self._boxes = need("igl").AABB()
+            self._boxes.init(self.vertices, self.faces)
+        order = curve_order(points)
+        queries = np.ascontiguousarray(points[order], dtype=np.float64)
+        out = np.empty(len(points))
+        out[order] = np.sqrt(np.atleast_1d(self._boxes.squared_distance(self.vertices, self.faces, queries)[0]))
+        return out
+
+    def winding(self, points: Array) -> Array:
+        """How often the surface goes round each point: 1 inside, 0 outside, between near a hole. points: (n, 3) → (n,).
+
+        Jacobson et al. 2013, in the fast approximation of Barill et al. 2018.
+        """
+        if self._turns is None:
+            self._turns = need("igl").FastWindingNumberBVH()
+            self._turns.init(self.vertices, self.faces)
+        return np.atleast_1d(self._turns.winding_number(np.ascontiguousarray(points, dtype=np.float64)))
+
+    def signed(self, points: Array) -> Array:
+        """±the distance, negative where the winding number is above 0.5. points: (n, 3) → (n,)."""
+        distance = self.unsigned(points)
+        return np.where(self.winding(points) > 0.5, -distance, distance)
+
+
 def signed_distance(points: Array, vertices: Array, faces: Index) -> Array:
     """d(p) = ±min_q |p - q| over the surface, negative inside. points: (n, 3) → (n,).
 
-    The distance is exact (libigl's AABB tree). The sign alone comes from the generalised winding number, w > 0.5 inside
-    (Jacobson et al. 2013, Barill et al. 2018), so that holes and flipped faces do not turn space inside out.
+    The distance is exact (libigl's AABB tree). The sign alone comes from the generalised winding number, w > 0.5
+    inside, so that holes and flipped faces do not turn space inside out.
 
     >>> cube = np.array([[x, y, z] for x in (-1.0, 1) for y in (-1.0, 1) for z in (-1.0, 1)])
     >>> sides = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
@@ -25,29 +62,17 @@ def signed_distance(points: Array, vertices: Array, faces: Index) -> Array:
     >>> signed_distance(np.array([[0.0, 0, 0], [0, 0, 3]]), cube, np.array(sides)).tolist()
     [-1.0, 2.0]
     """
-    igl = need("igl")
-    order = curve_order(points)
-    queries = np.ascontiguousarray(points[order], dtype=np.float64)
-    squared = np.atleast_1d(igl.point_mesh_squared_distance(queries, vertices, faces)[0])
-    inside = np.atleast_1d(igl.fast_winding_number(vertices, faces, queries)) > 0.5
-    distance = np.sqrt(squared)
-    out = np.empty(len(points))
-    out[order] = np.where(inside, -distance, distance)
-    return out
+    return Nearby(vertices, faces).signed(points)
 
 
 def winding_number(points: Array, vertices: Array, faces: Index) -> Array:
-    """How often the surface goes round each point: 1 inside, 0 outside, between near a hole. points: (n, 3) → (n,)."""
-    return np.atleast_1d(need("igl").fast_winding_number(vertices, faces, np.ascontiguousarray(points)))
+    """`Nearby.winding` of one set of points."""
+    return Nearby(vertices, faces).winding(points)
 
 
 def surface_distance(points: Array, vertices: Array, faces: Index) -> Array:
-    """The unsigned distance to the surface. points: (n, 3) → (n,)."""
-    order = curve_order(points)
-    queries = np.ascontiguousarray(points[order], dtype=np.float64)
-    out = np.empty(len(points))
-    out[order] = np.sqrt(np.atleast_1d(need("igl").point_mesh_squared_distance(queries, vertices, faces)[0]))
-    return out
+    """`Nearby.unsigned` of one set of points."""
+    return Nearby(vertices, faces).unsigned(points)
 
 
 def curve_order(points: Array) -> Index:

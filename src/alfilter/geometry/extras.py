@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -18,3 +19,11 @@ def need(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise UserError(f"shapes need {module}, which is not installed; pip install 'alfilter[shapes]'") from error
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that are free; None on a system that does not say."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None

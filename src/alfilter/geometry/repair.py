@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
-from alfilter.geometry.distance import Array, Index, winding_number
-from alfilter.geometry.extras import need
+from alfilter.geometry.distance import Array, Index, Nearby
+from alfilter.geometry.extras import free_memory, need
 
 LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes
+MANY = 1_000_000  # faces from which on the work is announced, and the trees over them exist once only
+BYTES = 700  # a face, of reading, mending and its share of the trees, measured
+_ROWS = 1 << 20  # faces looked at together
 _PROBES = 20_000  # points that decide whether a mesh encloses anything
 
 
@@ -76,22 +80,32 @@ class Diagnosis:
         return {**asdict(self), "watertight": self.watertight}
 
 
-def mend(vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh") -> tuple[Triangles, Diagnosis]:
-    """A clean copy of a mesh and the diagnosis of the original; a mesh that encloses nothing is refused."""
+def mend(
+    vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh", say: Callable[[str], None] = lambda line: None
+) -> tuple[Triangles, Diagnosis]:
+    """A clean copy of a mesh and the diagnosis of the original; a mesh that encloses nothing is refused.
+
+    say: told what is being done to a mesh of many faces.
+    """
     points, corners = _checked(vertices, faces, name)
+    if len(corners) < MANY:
+        say = lambda line: None  # noqa: E731
+    say(f"{len(corners):,} faces: looking for duplicates")
     faces_in, vertices_in = len(corners), len(points)
     points, corners, duplicates = _merge(points, corners)
     corners, degenerate = _drop_degenerate(points, corners, name)
     corners, twice = _drop_twins(corners)
     points, corners, unused = _drop_unused(points, corners)
+    say("looking at edges and winding")
     open_edges, crowded, mixed = _edges(corners)
     if mixed:
         corners = _agree(points, corners)
     inverted = signed_volume(points, corners) < 0
     if inverted:
         corners = np.ascontiguousarray(corners[:, ::-1])
+    say("looking for the inside")
     buried = _probe(points, corners, name)
-    components = int(need("igl").facet_components(corners)[0])
+    components = _components(corners)
     diagnosis = Diagnosis(
         faces_in, vertices_in, components, duplicates, unused, degenerate, twice, open_edges, crowded, mixed,
         bool(inverted), buried,
@@ -104,14 +118,38 @@ def signed_volume(vertices: Array, faces: Index) -> float:
 
     Taken about the middle of the box, so that a shape far from the origin keeps its digits.
     """
-    a, b, c = ((vertices - (vertices.min(axis=0) + vertices.max(axis=0)) / 2)[faces[:, k]] for k in range(3))
-    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+    middle, total = (vertices.min(axis=0) + vertices.max(axis=0)) / 2, 0.0
+    for k in range(0, len(faces), _ROWS):
+        a, b, c = (vertices[faces[k : k + _ROWS, corner]] - middle for corner in range(3))
+        total += float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+    return total
 
 
 def face_normals(vertices: Array, faces: Index) -> Array:
     """Normals (m, 3) whose length is twice the face's area."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     return np.cross(b - a, c - a)
+
+
+def face_areas(vertices: Array, faces: Index) -> Array:
+    """Twice the areas (m,), some faces at a time."""
+    parts = [np.linalg.norm(face_normals(vertices, faces[k : k + _ROWS]), axis=1) for k in range(0, len(faces), _ROWS)]
+    return np.concatenate(parts)
+
+
+def rows_in_order(rows: NDArray[Any]) -> tuple[Index, NDArray[np.bool_]]:
+    """The order (n,) that sorts rows (n, 3), equal ones as they came, and where a new row begins in it.
+
+    >>> rows_in_order(np.array([[2, 0, 0], [1, 5, 0], [2, 0, 0]]))
+    (array([1, 0, 2]), array([ True,  True, False]))
+    """
+    order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
+    new = np.zeros(len(rows), dtype=bool)
+    new[:1] = True
+    for column in rows.T:
+        values = column[order]
+        new[1:] |= values[1:] != values[:-1]
+    return order, new
 
 
 def _checked(vertices: NDArray[Any], faces: NDArray[Any], name: str) -> tuple[Array, Index]:
@@ -126,6 +164,11 @@ def _checked(vertices: NDArray[Any], faces: NDArray[Any], name: str) -> tuple[Ar
         )
     if len(corners) > LARGEST:
         raise UserError(f"expected at most {LARGEST:,} faces, got {len(corners):,} in {name}; simplify it first")
+    if (free := free_memory()) is not None and len(corners) * BYTES > free:
+        raise UserError(
+            f"{len(corners):,} faces in {name} need about {len(corners) * BYTES / 1e9:.1f} GB, {free / 1e9:.1f} GB are "
+            "free; simplify it first"
+        )
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
         raise UserError(
@@ -138,14 +181,18 @@ def _checked(vertices: NDArray[Any], faces: NDArray[Any], name: str) -> tuple[Ar
 
 def _merge(points: Array, corners: Index) -> tuple[Array, Index, int]:
     """Vertices at the very same place become one."""
-    unique, inverse = np.unique(points, axis=0, return_inverse=True)
-    lost = len(points) - len(unique)
-    return (unique, inverse.reshape(-1)[corners], lost) if lost else (points, corners, 0)
+    order, new = rows_in_order(points)
+    lost = int((~new).sum())
+    if not lost:
+        return points, corners, 0
+    number = np.empty(len(points), dtype=np.int64)
+    number[order] = np.cumsum(new) - 1
+    return np.ascontiguousarray(points[order[new]]), number[corners], lost
 
 
 def _drop_degenerate(points: Array, corners: Index, name: str) -> tuple[Index, int]:
     extent = float((points.max(axis=0) - points.min(axis=0)).max())
-    area = np.linalg.norm(face_normals(points, corners), axis=1)
+    area = face_areas(points, corners)
     kept = area > 1e-14 * extent * extent
     if not kept.any():
         raise UserError(f"no face of {name} has an area; give a surface that encloses a volume")
@@ -155,10 +202,10 @@ def _drop_degenerate(points: Array, corners: Index, name: str) -> tuple[Index, i
 def _drop_twins(corners: Index) -> tuple[Index, int]:
     """Faces with the same three vertices and the same sense count once."""
     first = np.argmin(corners, axis=1)[:, None]
-    turned = np.take_along_axis(corners, (first + np.arange(3)) % 3, axis=1)
-    _, kept = np.unique(turned, axis=0, return_index=True)
+    order, new = rows_in_order(np.take_along_axis(corners, (first + np.arange(3)) % 3, axis=1))
+    kept = np.sort(order[new])
     lost = len(corners) - len(kept)
-    return (np.ascontiguousarray(corners[np.sort(kept)]), lost) if lost else (corners, 0)
+    return (np.ascontiguousarray(corners[kept]), lost) if lost else (corners, 0)
 
 
 def _drop_unused(points: Array, corners: Index) -> tuple[Array, Index, int]:
@@ -173,12 +220,29 @@ def _drop_unused(points: Array, corners: Index) -> tuple[Array, Index, int]:
 
 def _edges(corners: Index) -> tuple[int, int, int]:
     """Edges with one face, with more than two, and with two faces that run along it the same way."""
-    start = corners.reshape(-1)
-    end = np.roll(corners, -1, axis=1).reshape(-1)
-    low, high = np.minimum(start, end), np.maximum(start, end)
-    _, inverse, count = np.unique(low * (int(corners.max()) + 1) + high, return_inverse=True, return_counts=True)
-    balance = np.bincount(inverse, weights=np.where(start < end, 1.0, -1.0))
-    return int((count == 1).sum()), int((count > 2).sum()), int(((count == 2) & (balance != 0)).sum())
+    size = int(corners.max()) + 1
+    key = np.empty((3, len(corners)), dtype=np.int64)
+    for k in range(3):
+        start, end = corners[:, k], corners[:, (k + 1) % 3]
+        key[k] = 2 * (np.minimum(start, end) * size + np.maximum(start, end)) + (start < end)
+    flat = key.reshape(-1)
+    flat.sort()
+    begins = np.flatnonzero(np.r_[True, flat[1:] >> 1 != flat[:-1] >> 1])
+    count = np.diff(np.append(begins, len(flat)))
+    two = begins[count == 2]
+    return int((count == 1).sum()), int((count > 2).sum()), int((flat[two] == flat[two + 1]).sum())
+
+
+def _components(corners: Index) -> int:
+    """Parts of the mesh that share no vertex."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = int(corners.max()) + 1
+    start, end = np.concatenate([corners[:, 0], corners[:, 1]]), np.concatenate([corners[:, 1], corners[:, 2]])
+    graph = coo_array((np.ones(len(start), np.int32), (start, end)), shape=(size, size)).tocsr()
+    found, label = connected_components(graph, directed=False)
+    return int(found) - int((~np.isin(np.arange(found), label[corners[:, 0]])).sum())
 
 
 def _agree(points: Array, corners: Index) -> Index:
@@ -186,21 +250,21 @@ def _agree(points: Array, corners: Index) -> Index:
     turned, patch = need("igl").bfs_orient(corners)
     turned, patch = np.asarray(turned, dtype=np.int64), np.asarray(patch).reshape(-1)
     flipped = (face_normals(points, turned) * face_normals(points, corners)).sum(axis=1) < 0
-    area = np.linalg.norm(face_normals(points, corners), axis=1)
+    area = face_areas(points, corners)
     against = np.bincount(patch, weights=area * np.where(flipped, 1.0, -1.0)) > 0
     return np.ascontiguousarray(np.where(against[patch][:, None], turned[:, ::-1], turned))
 
 
 def _probe(points: Array, corners: Index, name: str) -> float:
     """Look just below and just above the faces: refuse when nothing is enclosed, return the buried share."""
-    normals = face_normals(points, corners)
-    area = np.linalg.norm(normals, axis=1)
+    area = face_areas(points, corners)
     chosen = np.random.default_rng(0).choice(len(corners), size=_PROBES, p=area / area.sum())
     middle = points[corners[chosen]].mean(axis=1)
     extent = float((points.max(axis=0) - points.min(axis=0)).max())
-    step = 1e-4 * extent * normals[chosen] / area[chosen][:, None]
-    below = winding_number(middle - step, points, corners) > 0.55  # a plane stays at 0.5
+    step = 1e-4 * extent * face_normals(points, corners[chosen]) / area[chosen][:, None]
+    mesh = Nearby(points, corners)
+    below = mesh.winding(middle - step) > 0.55  # a plane stays at 0.5
     if below.mean() < 0.01:
         raise UserError(f"{name} encloses nothing (no inside behind its faces); close it, or give points with normals")
-    above = winding_number(middle + step, points, corners) > 0.75
+    above = mesh.winding(middle + step) > 0.75
     return float(above.mean())

@@ -9,6 +9,15 @@ s h the cell's side, L a bound of the slope. Every point of the cell has a corne
 distance to the corners is at most 1.122 sides (at a corner: (3 + 3√2 + √3)/8), so both are safe when L is. L is not
 known: it is the steepest slope found in the cell and its neighbours, at least the median one, times a margin.
 
+Before the last stride a sharper bound is used as well. Between the corners of a cell the field differs from its
+trilinear interpolant, which keeps their sign, by at most ∑_k max |∂²f/∂x_k²| (s h)²/8. So a cell is also given up when
+
+    min |f_i| > (margin ⋅ 2.7 / 8) ∑_k |δ²_k f|    and    min |f_i| > 0.1 L s h,
+
+δ²_k f the greatest second difference along axis k at its corners. The same bound then says which of the children of the
+cells that are left can hold the surface: those whose interpolated corners come closer to zero than that, or have both
+signs. Where the field bends little, what is evaluated is a skin of one or two cells around the surface.
+
 Two checks make up for an L that was too small. A cell that was given up but turns out to touch both signs is taken
 back, with its neighbours, until there is none left: a surface that was found anywhere is followed everywhere. And
 random vertices of given-up cells are evaluated: one with the wrong sign takes its cell back.
@@ -24,15 +33,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
+from alfilter.geometry.cells import (
+    Mask,
+    Values,
+    bends,
+    corners_of,
+    doubled,
+    grown,
+    mixed,
+    over_corners,
+    slopes,
+    upsampled,
+    widest,
+)
 from alfilter.geometry.repair import face_normals
 
-Values = NDArray[np.float32]
-Mask = NDArray[np.bool_]
 Evaluate = Callable[[Values], Values]  # points (n, 3) in [-1, 1] → values (n,)
 
 MARGIN = 1.5  # times the steepest slope nearby
 _SLAB = 32  # cells of the last level that are in memory together, along the first axis
 _STEP = _SLAB // 2  # the same in cells of the level before
+_BENT = 2.7 / 8  # of the second differences; with the margin half of them, four times what a smooth field needs
 _PROBES = 50_000  # given-up vertices that are looked at all the same
 
 
@@ -89,6 +110,7 @@ class _Level:
     values: Values  # (M, M, M)
     known: Mask  # (M, M, M)
     kept: Mask  # (M-1, M-1, M-1)
+    doubt: Values | None = None  # (M-1, M-1, M-1), how far the field may be from its interpolant; none: any distance
 
 
 @dataclass
@@ -113,16 +135,16 @@ class _Pyramid:
 
     def refine(self, level: _Level) -> _Level:
         """Half the stride: children of kept cells are evaluated, the rest is interpolated, which keeps its sign."""
-        values, known = _upsample(level.values), np.zeros((2 * len(level.values) - 1,) * 3, bool)
+        values, known = upsampled(level.values), np.zeros((2 * len(level.values) - 1,) * 3, bool)
         known[::2, ::2, ::2] = level.known
-        finer = _Level(level.stride // 2, values, known, _doubled(level.kept))
+        finer = _Level(level.stride // 2, values, known, doubled(level.kept))
         self.fill(finer)
         self.close(finer)
         return self.prune(finer)
 
     def fill(self, level: _Level) -> None:
         """Evaluate the corners of kept cells that are not known yet."""
-        wanted = _corners(level.kept) & ~level.known
+        wanted = corners_of(level.kept) & ~level.known
         index = np.flatnonzero(wanted)
         level.values.reshape(-1)[index] = self.at(np.stack(np.unravel_index(index, wanted.shape), 1) * level.stride)
         level.known |= wanted
@@ -140,9 +162,9 @@ class _Pyramid:
 
     def close(self, level: _Level) -> None:
         """Take given-up cells back while any of them touches both signs."""
-        while (lost := _mixed(level.values) & ~level.kept).any():
+        while (lost := mixed(level.values) & ~level.kept).any():
             self.reopened += int(lost.sum())
-            level.kept |= _grown(lost)
+            level.kept |= grown(lost)
             self.fill(level)
 
     def prune(self, level: _Level) -> _Level:
@@ -151,16 +173,20 @@ class _Pyramid:
             return level
         side = level.stride * 2 / (self.resolution - 1)
         corners = np.abs(level.values)
-        mean, least = _over_corners(corners, np.add) / 8, _over_corners(corners, np.minimum)
-        slope = _slopes(level.values) / side
+        mean, least = over_corners(corners, np.add) / 8, over_corners(corners, np.minimum)
+        slope = slopes(level.values) / side
         usual = float(np.median(slope[level.kept])) if level.kept.any() else 1.0
-        bound = self.margin * side * np.maximum(_widest(slope), usual)
-        free = ((mean > 1.122 * bound) | (least > 0.866 * bound)) & ~_mixed(level.values)
-        level.kept &= ~free
+        bound = self.margin * side * np.maximum(widest(slope), usual)
+        free = (mean > 1.122 * bound) | (least > 0.866 * bound)
+        if level.stride == 2:
+            level.doubt = np.maximum(_BENT * self.margin * bends(level.values), 0.1 * bound)
+            free |= least > level.doubt
+        level.kept &= ~free | mixed(level.values)
         return level
 
     def probe(self, level: _Level) -> _Level:
         """Look at random vertices of given-up cells; a wrong sign takes the cell and its neighbours back."""
+        before = level.kept.copy()
         for attempt in range(8):
             given_up = np.flatnonzero(~level.kept)
             if len(given_up) == 0:
@@ -174,9 +200,11 @@ class _Pyramid:
             lost = np.zeros_like(level.kept)
             lost[tuple(wrong.T)] = True
             self.reopened += len(wrong)
-            level.kept |= _grown(_grown(lost))
+            level.kept |= grown(grown(lost))
             self.fill(level)
             self.close(level)
+        if level.doubt is not None:
+            level.doubt[level.kept & ~before] = np.inf  # nothing was known of how it bends there
         return level
 
 
@@ -194,11 +222,11 @@ def _polygonise(pyramid: _Pyramid, level: _Level) -> Surface:
         touched = {start for first in queue for start in (first - _STEP, first, first + _STEP)} & set(slabs.starts)
         queue = []
         for first in sorted(touched):
-            part = slabs.slab(first)
-            if (_mixed(part.values) & ~part.kept).any():  # a neighbour has found what this one had given up
+            values, known = slabs.slab(first)
+            if _unfinished(values, known).any():  # a neighbour has found what this one did not look at
                 queue.append(first)
             else:
-                pieces[first] = _march(part.values[: pyramid.resolution - 2 * first, *[slice(pyramid.resolution)] * 2])
+                pieces[first] = _march(values[: pyramid.resolution - 2 * first, *[slice(pyramid.resolution)] * 2])
     vertices, faces = _weld([(2 * first, *pieces[first]) for first in slabs.starts])
     if len(faces) == 0:
         raise UserError("the field has no surface in its domain; fit it longer, or with another seed")
@@ -215,12 +243,12 @@ class _Slabs:
         self.starts = range(0, len(level.kept), _STEP)
         self._found: dict[int, tuple[NDArray[np.int64], Values]] = {}
 
-    def slab(self, first: int) -> _Level:
-        """The slab that begins at a cell of the level: what is known of it, and interpolated values elsewhere."""
-        cells = self.level.kept[first : first + _STEP]
-        values = _upsample(self.level.values[first : first + len(cells) + 1])
+    def slab(self, first: int) -> tuple[Values, Mask]:
+        """The slab that begins at a cell of the level: values, interpolated where they are not known, and which are."""
+        planes = slice(first, first + _STEP + 1)
+        values = upsampled(self.level.values[planes])
         known = np.zeros(values.shape, bool)
-        known[::2, ::2, ::2] = self.level.known[first : first + len(cells) + 1]
+        known[::2, ::2, ::2] = self.level.known[planes]
         size = values.shape[1] * values.shape[2]
         # its own values, and of its neighbours' those on the planes it shares with them
         for start, offset in ((first - _STEP, -_SLAB * size), (first + _STEP, _SLAB * size), (first, 0)):
@@ -229,28 +257,38 @@ class _Slabs:
                 here = slice(*np.searchsorted(index, [-offset, -offset + values.size]))
                 values.reshape(-1)[index[here] + offset] = held[here]
                 known.reshape(-1)[index[here] + offset] = True
-        return _Level(1, values, known, _doubled(cells))
+        return values, known
 
     def settle(self, first: int) -> None:
-        """Evaluate the kept cells of a slab, and follow the surface into given-up ones."""
-        part = self.slab(first)
-        _fill_slab(self.pyramid, part, 2 * first)
-        while (lost := _mixed(part.values) & ~part.kept).any():
-            self.pyramid.reopened += int(lost.sum())
-            coarse = _coarsened(_grown(lost))
-            self.level.kept[first : first + len(coarse)] |= coarse
-            part.kept |= _doubled(coarse)
-            _fill_slab(self.pyramid, part, 2 * first)
-        index = np.flatnonzero(part.known)
-        self._found[first] = index, part.values.reshape(-1)[index]
+        """Evaluate the cells of a slab that can hold the surface, and follow it from there."""
+        values, known = self.slab(first)
+        kept = doubled(self.level.kept[first : first + _STEP])
+        wanted = kept
+        if self.level.doubt is not None:
+            least = over_corners(np.abs(values), np.minimum)
+            wanted = kept & (mixed(values) | (least <= doubled(self.level.doubt[first : first + _STEP])))
+        while wanted.any():
+            self.evaluate(values, known, wanted, 2 * first)
+            wanted = _unfinished(values, known)
+            if (lost := wanted & ~kept).any():  # the bound was wrong here: look around
+                self.pyramid.reopened += int(lost.sum())
+                wanted |= grown(lost)
+        index = np.flatnonzero(known)
+        self._found[first] = index, values.reshape(-1)[index]
+
+    def evaluate(self, values: Values, known: Mask, cells: Mask, first: int) -> None:
+        """The corners of some cells, those that are not known yet."""
+        wanted = corners_of(cells) & ~known
+        index = np.flatnonzero(wanted)
+        places = np.stack(np.unravel_index(index, wanted.shape), 1) + np.array([first, 0, 0])
+        values.reshape(-1)[index] = self.pyramid.at(places)
+        known |= wanted
 
 
-def _fill_slab(pyramid: _Pyramid, part: _Level, first: int) -> None:
-    wanted = _corners(part.kept) & ~part.known
-    index = np.flatnonzero(wanted)
-    places = np.stack(np.unravel_index(index, wanted.shape), 1) + np.array([first, 0, 0])
-    part.values.reshape(-1)[index] = pyramid.at(places)
-    part.known |= wanted
+def _unfinished(values: Values, known: Mask) -> Mask:
+    """Cells of both signs with a corner that was not evaluated."""
+    open_cells: Mask = mixed(values) & ~over_corners(known, np.logical_and)
+    return open_cells
 
 
 def _march(values: Values) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -260,11 +298,11 @@ def _march(values: Values) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         return none
     from skimage.measure import marching_cubes
 
-    crossing = _mixed(values)
+    crossing = mixed(values)
     if not crossing.any():
         return none
     vertices, faces, _, _ = marching_cubes(  # type: ignore[no-untyped-call]
-        values, 0.0, gradient_direction="descent", mask=_corners(crossing)
+        values, 0.0, gradient_direction="descent", mask=corners_of(crossing)
     )
     return vertices.astype(np.float64), faces.astype(np.int64)
 
@@ -296,89 +334,3 @@ def vertex_normals(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> N
             total[:, axis] += np.bincount(faces[:, corner], weights=across[:, axis], minlength=len(vertices))
     length = np.linalg.norm(total, axis=1, keepdims=True)
     return total / np.where(length > 0, length, 1)
-
-
-# ── cells and corners ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _over_corners(values: NDArray[Any], join: Any) -> NDArray[Any]:
-    """The eight corners of every cell joined: (M, M, M) → (M-1, M-1, M-1)."""
-    for axis in range(3):
-        values = join(*_neighbours(values, axis))
-    return values
-
-
-def _neighbours(values: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Each entry but the last along an axis, and the one after it; views."""
-    before: list[slice] = [slice(None)] * values.ndim
-    after = before.copy()
-    before[axis], after[axis] = slice(None, -1), slice(1, None)
-    return values[tuple(before)], values[tuple(after)]
-
-
-def _doubled(cells: Mask) -> Mask:
-    """Each cell as its eight children."""
-    doubled: Mask = cells.repeat(2, 0).repeat(2, 1).repeat(2, 2)
-    return doubled
-
-
-def _mixed(values: Values) -> Mask:
-    """Cells whose corners have both signs."""
-    inside = values < 0
-    both: Mask = _over_corners(inside, np.logical_or) & ~_over_corners(inside, np.logical_and)
-    return both
-
-
-def _corners(cells: Mask) -> Mask:
-    """The vertices of the marked cells: (M-1, ...) → (M, ...)."""
-    for axis in range(3):
-        pad = [(0, 0)] * 3
-        pad[axis] = (1, 1)
-        cells = np.logical_or(*_neighbours(np.pad(cells, pad), axis))
-    return cells
-
-
-def _slopes(values: Values) -> Values:
-    """|∇f| of every cell in units of f per side, from the mean differences along its edges."""
-    squared = np.zeros([n - 1 for n in values.shape], np.float32)
-    for axis in range(3):
-        change = np.diff(values, axis=axis)
-        for other in {0, 1, 2} - {axis}:
-            change = np.add(*_neighbours(change, other)) / 2
-        squared += change**2
-    return np.sqrt(squared)
-
-
-def _widest(values: Values) -> Values:
-    """The greatest of each cell and its 26 neighbours."""
-    from scipy.ndimage import maximum_filter
-
-    found: Values = maximum_filter(values, size=3, mode="nearest")
-    return found
-
-
-def _grown(cells: Mask) -> Mask:
-    """Marked cells and all their neighbours."""
-    from scipy.ndimage import binary_dilation
-
-    grown: Mask = binary_dilation(cells, np.ones((3,) * cells.ndim, bool))
-    return grown
-
-
-def _coarsened(cells: Mask) -> Mask:
-    """Cells of twice the side that hold a marked one."""
-    for axis in range(3):
-        moved = np.moveaxis(cells, axis, 0)
-        cells = np.moveaxis(moved[::2] | moved[1::2], 0, axis)
-    return cells
-
-
-def _upsample(values: Values) -> Values:
-    """Half the stride by linear interpolation: (M, ...) → (2M-1, ...)."""
-    for axis in range(3):
-        moved = np.moveaxis(values, axis, 0)
-        finer = np.empty((2 * len(moved) - 1, *moved.shape[1:]), np.float32)
-        finer[::2] = moved
-        finer[1::2] = (moved[:-1] + moved[1:]) / 2
-        values = np.moveaxis(finer, 0, axis)
-    return np.ascontiguousarray(values)

@@ -13,12 +13,13 @@ import sys
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, signed_distance
+from alfilter.geometry.distance import Array, Nearby
 
 Index = NDArray[np.int64]
 
@@ -34,14 +35,16 @@ class DistanceWorker:
             [sys.executable, "-m", "alfilter.geometry.worker"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
         )  # fmt: skip
+        self._turn = Lock()
         weakref.finalize(self, _end, self._process)
         _send(self._input, vertices)
         _send(self._input, faces)
 
     def distance(self, points: Array) -> Array:
         """points: (n, 3) → (n,). OSError when the process is gone."""
-        _send(self._input, points)
-        answer = _receive(self._output)
+        with self._turn:  # one question at a time
+            _send(self._input, points)
+            answer = _receive(self._output)
         if answer is None:
             raise OSError("the process that measures distances ended")
         return answer
@@ -60,8 +63,11 @@ class DistanceWorker:
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     """Answer every array of points with its distances until the input ends."""
     vertices, faces = _receive(source), _receive(source)
-    while vertices is not None and faces is not None and (points := _receive(source)) is not None:
-        _send(sink, signed_distance(points, vertices, faces))
+    if vertices is None or faces is None:
+        return
+    mesh = Nearby(vertices, faces)
+    while (points := _receive(source)) is not None:
+        _send(sink, mesh.signed(points))
 
 
 def _send(stream: IO[bytes], array: NDArray[np.float64] | Index) -> None:

@@ -10,7 +10,7 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import Identity
 from alfilter.errors import UserError
-from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples
+from alfilter.methods.method import SHAPE_DEFAULT, SHAPE_PAPER, Backbone, Method, Parts, Preset, Samples
 from alfilter.networks import MFN, Bacon, PolyINR
 
 _UNKNOWN = 256  # samples per axis that BACON assumes of a signal whose size is not known; its source's picture size
@@ -129,7 +129,14 @@ ROWS = {
         {
             "source": Preset({}, {"lr": 5e-3, "schedule": "constant", "steps": 5001}),
             "paper": Preset({}, {"lr": 5e-3}),
+            # nine filters of 1/24, 1/24, 1/24, 1/16, 1/16, 1/8, 1/8, 1/4, 1/4 of the band; from 1e-2 to 1e-4 in equal
+            # factors. The source counts in 384 samples for two shapes and in 512 for the other two.
+            "paper-shape": Preset(
+                {"shares": (2, 2, 2, 3, 3, 6, 6, 12, 12), "resolution": 512},
+                {**SHAPE_PAPER, "lr": 1e-2, "schedule": "step", "decay": 0.97724, "every": 1000},
+            ),
             "default": Preset({}, {**_MINUTE, "lr": 5e-3}),
+            "default-shape": Preset({"width": 128, "resolution": 256}, {**SHAPE_DEFAULT, "lr": 5e-3}),
         },
         explicit="yes",
     ),

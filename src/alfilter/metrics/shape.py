@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, Index, surface_distance, winding_number
+from alfilter.geometry.distance import Array, Index, Nearby
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.repair import Triangles, face_normals
 
 POINTS = 300_000
 GRID = 256
 _BATCH = 1 << 20
+_AT_ONCE = 1 << 12  # exact distances taken together when the worst is looked for
 
 
 def compare(
@@ -103,12 +104,29 @@ def iou(found: Triangles, reference: Triangles, grid: int = GRID, closed: bool =
 def _wound(mesh: Triangles, axes: tuple[Array, Array, Array]) -> NDArray[np.bool_]:
     """Inside by the winding number, for meshes with holes."""
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    parts = [winding_number(points[k : k + _BATCH], mesh.vertices, mesh.faces) for k in range(0, len(points), _BATCH)]
+    near = Nearby(mesh.vertices, mesh.faces)
+    parts = [near.winding(points[k : k + _BATCH]) for k in range(0, len(points), _BATCH)]
     return (np.concatenate(parts) > 0.5).reshape([len(axis) for axis in axes])
 
 
 def hausdorff(found: Triangles, reference: Triangles, ours: Array, theirs: Array) -> float:
     """The worst distance of samples and vertices of one surface to the other surface itself, both ways."""
-    out = surface_distance(np.concatenate([ours, found.vertices]), reference.vertices, reference.faces).max()
-    back = surface_distance(np.concatenate([theirs, reference.vertices]), found.vertices, found.faces).max()
-    return float(max(out, back))
+    out = _farthest(np.concatenate([ours, found.vertices]), theirs, reference)
+    back = _farthest(np.concatenate([theirs, reference.vertices]), ours, found)
+    return max(out, back)
+
+
+def _farthest(queries: Array, samples: Array, mesh: Triangles) -> float:
+    """max_q min_p |q - p| over the mesh; samples: of the mesh, whose nearest one bounds a query's distance from above.
+
+    Exact distances are taken from the greatest bound downwards, until no bound can beat what was found.
+    """
+    bound, _ = nearest(queries, samples)
+    order = np.argsort(-bound)
+    near, worst = Nearby(mesh.vertices, mesh.faces), 0.0
+    for k in range(0, len(order), _AT_ONCE):
+        part = order[k : k + _AT_ONCE]
+        if bound[part[0]] <= worst:
+            break
+        worst = max(worst, float(near.unsigned(queries[part]).max()))
+    return worst

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from alfilter.analysis import filtered_encoding_of
+from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.files import write_bytes
 from alfilter.geometry.repair import Triangles
 from alfilter.geometry.splat import splat
 from alfilter.methods import Field
 from alfilter.metrics.shape import surface_samples
-from alfilter.report.figures import _figure, _png
+from alfilter.report.figures import _figure, _png, alpha_figure
 from alfilter.signals import write_image
 from alfilter.tasks import Scores, SdfTask, sample_points
 
@@ -36,7 +38,16 @@ def judge_shape(folder: Path, model: Field, task: SdfTask) -> Scores:
     if surface is not None:
         write_image(folder / "reconstruction.png", view(Triangles(surface.vertices, surface.faces)))
     write_bytes(folder / "slice.png", slice_figure(model, task))
+    encoding = filtered_encoding_of(model)
+    if encoding is not None:
+        write_bytes(folder / "alpha.png", alpha_slice(encoding))
     return scores
+
+
+def alpha_slice(encoding: FilteredFourier) -> bytes:
+    """α in the plane of `slice_figure`, the first axis to the right and the second upwards."""
+    alpha = sample_points(lambda x: encoding.alpha(x).unsqueeze(-1), _plane()).reshape(_SIDE, _SIDE)
+    return alpha_figure(alpha[::-1], encoding.in_dim, encoding.levels, encoding.bandwidth, (RESOLUTION, RESOLUTION))
 
 
 def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:
@@ -50,11 +61,9 @@ def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2
 
 def slice_figure(model: Any, task: SdfTask) -> bytes:
     """The plane through the middle of the domain: the learned distance, the true one, and their difference."""
-    axis = np.linspace(-1, 1, _SIDE)
-    x, y = np.meshgrid(axis, axis, indexing="xy")
-    points = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3).astype(np.float32)
+    points = _plane()
     learned = sample_points(model, points).reshape(_SIDE, _SIDE) / 2
-    true = task.signal.distance(points.astype(np.float64)).reshape(_SIDE, _SIDE) / 2
+    true = task.distance(points.astype(np.float64)).reshape(_SIDE, _SIDE) / 2
     figure = _figure(9.6, 3.2)
     panels = (("learned", learned, 0.3), ("true", true, 0.3), ("learned - true", learned - true, 0.02))
     for column, (name, values, reach) in enumerate(panels):
@@ -68,3 +77,10 @@ def slice_figure(model: Any, task: SdfTask) -> bytes:
         axes.set_yticks([-0.5, 0, 0.5])
         figure.colorbar(image, ax=axes, fraction=0.046, pad=0.04)
     return _png(figure)
+
+
+def _plane() -> NDArray[np.float32]:
+    """The middle plane of the domain: (side², 3), the first axis fastest."""
+    axis = np.linspace(-1, 1, _SIDE)
+    x, y = np.meshgrid(axis, axis, indexing="xy")
+    return np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3).astype(np.float32)

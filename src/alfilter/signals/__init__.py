@@ -50,8 +50,10 @@ READERS = (
 )
 
 
-def open_signal(spec: str) -> Signal:
+def open_signal(spec: str, say: Callable[[str], None] = lambda line: None) -> Signal:
     """The signal `sample:NAME`, or the one in the file `spec`, its kind taken from its content.
+
+    say: told how the reading of a large mesh goes on.
 
     >>> open_signal("sample:camera").describe()["shape"]
     [512, 512]
@@ -62,6 +64,6 @@ def open_signal(spec: str) -> Signal:
     start = head(file, HEAD)
     for reader in READERS:
         if reader.recognises(start):
-            return reader.read(file)
+            return read_shape(file, say) if reader.read is read_shape else reader.read(file)
     known = ", ".join(reader.understood for reader in READERS)
     raise UserError(f"expected {known} or sample:NAME, got {looks_like(start)} in {file}; convert it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import struct
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, final
@@ -16,13 +17,16 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 from alfilter.geometry import Diagnosis, Frame, Triangles, mend
-from alfilter.geometry.distance import Array, cloud_distance, signed_distance
+from alfilter.geometry.distance import Array, Nearby, cloud_distance
 from alfilter.geometry.extras import need
-from alfilter.geometry.repair import face_normals
+from alfilter.geometry.repair import face_areas
 from alfilter.signals.signal import Signal
 from alfilter.signals.source import head
 
+Say = Callable[[str], None]
+
 HEAD = 512  # bytes that tell what a shape's file is
+LARGE = 1 << 25  # bytes of a file whose reading is announced
 _FEWEST = 16  # points of a cloud
 
 
@@ -50,16 +54,22 @@ class ShapeSignal(Signal):
             raise ValueError("a shape has either faces or the normals of its points")
         self.vertices, self.faces, self.normals = vertices, faces, normals
         self.frame, self.diagnosis = frame, diagnosis
+        self._nearby: Nearby | None = None
         held = [vertices, faces if faces is not None else normals]
-        self._digest = sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in held)).hexdigest()
+        digest = sha256()
+        for part in held:
+            digest.update(np.ascontiguousarray(part).data)
+        self._digest = digest.hexdigest()
         if faces is not None:
-            area = np.linalg.norm(face_normals(vertices, faces), axis=1)
+            area = face_areas(vertices, faces)
             self._areas = np.cumsum(area) / area.sum()
 
     @classmethod
-    def from_mesh(cls, vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh") -> ShapeSignal:
-        """A mesh in the user's units, mended and normalised."""
-        mended, diagnosis = mend(vertices, faces, name)
+    def from_mesh(
+        cls, vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh", say: Say = lambda line: None
+    ) -> ShapeSignal:
+        """A mesh in the user's units, mended and normalised. say: told how the work on a large one goes on."""
+        mended, diagnosis = mend(vertices, faces, name, say)
         frame = Frame.around(mended.vertices)
         inside = np.ascontiguousarray(frame.into(mended.vertices))
         return cls(inside, frame, faces=mended.faces, diagnosis=diagnosis)
@@ -105,7 +115,9 @@ class ShapeSignal(Signal):
     def distance(self, points: Array) -> Array:
         """Signed distance (n,) of points (n, 3), all in the domain's units."""
         if self.faces is not None:
-            return signed_distance(points, self.vertices, self.faces)
+            if self._nearby is None:
+                self._nearby = Nearby(self.vertices, self.faces)
+            return self._nearby.signed(points)
         assert self.normals is not None
         return cloud_distance(points, self.vertices, self.normals)
 
@@ -157,9 +169,11 @@ def sniff_shape(start: bytes) -> str | None:
     return _sniff_text(start) if _is_text(start) else ("stl" if _is_binary_stl(start) else None)
 
 
-def read_shape(path: str | Path) -> ShapeSignal:
-    """The mesh, or the oriented cloud, in a PLY, OBJ, STL, OFF, GLB or XYZ file."""
+def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
+    """The mesh, or the oriented cloud, in a PLY, OBJ, STL, OFF, GLB or XYZ file. say: told how a large one goes on."""
     file = Path(path)
+    if (size := file.stat().st_size if file.is_file() else 0) > LARGE:
+        say(f"reading {file.name}, {size / 1e6:,.0f} MB")
     form = sniff_shape(head(file, HEAD))
     if form is None:
         raise UserError(f"expected PLY, OBJ, STL, OFF, GLB or XYZ content in {file}; convert it")
@@ -174,7 +188,7 @@ def read_shape(path: str | Path) -> ShapeSignal:
     except Exception as error:  # damaged bytes make readers fail in every way there is
         reason = (" ".join(str(error).split()) or type(error).__name__)[:160]
         raise UserError(f"cannot read {file} as {form.upper()}: {reason}; it is damaged, get it again") from error
-    return _from_body(file, body)
+    return _from_body(file, body, say)
 
 
 def _load(file: Path, form: str) -> Any:
@@ -185,11 +199,11 @@ def _load(file: Path, form: str) -> Any:
     return body.to_mesh() if isinstance(body, trimesh.Scene) else body  # parts of a scene are placed, then joined
 
 
-def _from_body(file: Path, body: Any) -> ShapeSignal:
+def _from_body(file: Path, body: Any, say: Say) -> ShapeSignal:
     vertices = np.asarray(getattr(body, "vertices", np.empty((0, 3))), dtype=np.float64)
     faces = np.asarray(getattr(body, "faces", np.empty((0, 3))))
     if len(faces):
-        return ShapeSignal.from_mesh(vertices, faces, str(file))
+        return ShapeSignal.from_mesh(vertices, faces, str(file), say)
     normals = _stored_normals(body)
     if len(vertices) and normals is None:
         raise UserError(f"{file} has {len(vertices):,} points but no faces and no normals; give one or the other")

@@ -50,6 +50,9 @@ class Task(ABC):
         """How many samples are seen, and how many there are; none where samples are made as needed."""
         return None
 
+    def use(self, sampling: str) -> None:  # noqa: B027
+        """Told before a fit how it wants its samples; only shapes have a choice."""
+
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""

@@ -37,7 +37,7 @@ def open_task(
     """
     if any(columns) or is_table(spec):
         return open_points(spec, columns, observe, seed, say)
-    signal = open_signal(spec)
+    signal = open_signal(spec, say)
     if signal.kind not in TASKS:
         raise UserError(f"{spec} holds {signal.kind}, which cannot be fitted; known: {', '.join(TASKS)}")
     task = TASKS[signal.kind](signal, observe, seed)

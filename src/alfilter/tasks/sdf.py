@@ -14,15 +14,14 @@ from torch import Tensor
 
 from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
-from alfilter.geometry.repair import Triangles
+from alfilter.geometry.repair import MANY, Triangles
 from alfilter.geometry.surface import Surface, extract
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.metrics.shape import compare
 from alfilter.signals import ShapeSignal, Signal
 from alfilter.tasks.base import Chunk, Evaluate, Scores, Task, step_generator
+from alfilter.tasks.scatter import SAMPLINGS, SOURCE, Sampling, scatter
 
-COARSE, FINE = 0.2, 0.002  # scales of the Laplace noise in the domain: the source's 0.1 and 0.001, times two
-WEIGHT = 0.01  # of a coarse sample
 BATCH = 10_000
 _EVALUATED = 1 << 14  # points per pass when nothing is differentiated
 _ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
@@ -31,6 +30,8 @@ _JUDGED = 40_000  # samples of the distance's error
 
 class SdfTask(Task):
     """∑_fine (f - s)² + 0.01 ∑_coarse (f - s)², s the signed distance of points scattered around the surface.
+
+    That is the sampling `source`; `graded` adds a scale between the two and takes absolute errors (`scatter.py`).
 
     The protocol of BACON (its `MeshSDF` and `overfit_sdf_loss_total`), which the paper adopts: a point of the surface
     plus Laplace noise of scale 0.1 for even and 0.001 for odd samples, wrapped into the box [-0.5, 0.5]³; lengths in
@@ -47,7 +48,7 @@ class SdfTask(Task):
 
     in_dim, out_dim = 3, 1
     samples = None
-    spacing = (FINE,) * 3
+    spacing = (min(SOURCE.scales),) * 3
 
     def __init__(
         self,
@@ -56,7 +57,7 @@ class SdfTask(Task):
         seed: int = 0,
         *,
         block: int = 1 << 17,
-        reuse: int = 16,
+        reuse: int = 32,
         window: int = 4,
     ) -> None:
         if not isinstance(signal, ShapeSignal):
@@ -65,15 +66,25 @@ class SdfTask(Task):
             raise UserError(f"a shape is seen as a whole, --observe {observe} is for pictures; leave it out")
         self.signal, self.seed = signal, seed
         self.block, self.reuse, self.window = block, reuse, window
+        self.sampling = SOURCE
         self._blocks: dict[tuple[int, int], Chunk] = {}
         self._coming: dict[tuple[int, int], Future[Chunk]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="alfilter-samples")
         self._worker: DistanceWorker | None = None
+        self._pool: tuple[tuple[int, int], Chunk] | None = None
 
     @classmethod
     def from_mesh(cls, vertices: NDArray[Any], faces: NDArray[Any], **options: Any) -> SdfTask:
         """The task of a mesh in the user's units."""
         return cls(ShapeSignal.from_mesh(vertices, faces), **options)
+
+    def use(self, sampling: str) -> None:
+        """Spread and weigh samples in one of the ways of `SAMPLINGS`."""
+        if SAMPLINGS[sampling] != self.sampling:
+            self.sampling = SAMPLINGS[sampling]
+            self._blocks.clear()
+            self._coming.clear()
+            self._pool = None
 
     def batch_size(self, batch: int | None) -> int:
         return max(2, BATCH if batch is None else batch // 2 * 2)
@@ -82,17 +93,13 @@ class SdfTask(Task):
         size = self.batch_size(batch)
         lasts = max(1, self.reuse * self.block // size)  # steps per block
         newest = step // lasts
-        pool = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
+        points, targets = self._recent(seed, newest)
         if step % lasts >= lasts // 4:
             self._ask(seed, newest + 1)
-        self._forget(seed, newest)
-        index = torch.randint(len(pool) * self.block // 2, (size,), generator=step_generator(seed, step))
-        index = 2 * index + torch.arange(size) % 2  # even ones are coarse, odd ones fine
-        of_block, row = index // self.block, index % self.block
-        x, y = torch.empty(size, 3), torch.empty(size, 2)
-        for number, (points, targets) in enumerate(pool):
-            mine = (of_block == number).nonzero().squeeze(1)
-            x[mine], y[mine] = points[row[mine]], targets[row[mine]]
+        period = self.sampling.period
+        index = torch.randint(len(points) // period, (size,), generator=step_generator(seed, step))
+        index = period * index + torch.arange(size) % period  # the scales in turn
+        x, y = points.index_select(0, index), targets.index_select(0, index)
         return [(x[k : k + micro], y[k : k + micro]) for k in range(0, size, micro)]
 
     def load(self, piece: Chunk) -> Chunk:
@@ -103,11 +110,13 @@ class SdfTask(Task):
 
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         """target: (n, 2), the distance and the sample's weight."""
-        return (((prediction - target[:, :1]) / 2).square() * target[:, 1:]).sum()
+        error = (prediction - target[:, :1]) / 2
+        return ((error.abs() if self.sampling.loss == "absolute" else error.square()) * target[:, 1:]).sum()
 
     def quality(self, loss: float) -> float:
-        """-10 log10 of the weighted squared error near the surface: 60 dB is a thousandth of the box."""
-        return -10 * math.log10(max(2 * loss, 1e-20))
+        """The weighted error near the surface in dB: 60 dB is a thousandth of the box."""
+        factor = -20 if self.sampling.loss == "absolute" else -10
+        return factor * math.log10(max(loss / self.sampling.near, 1e-20))
 
     def evaluate(self, field: Evaluate) -> Scores:
         try:
@@ -121,7 +130,7 @@ class SdfTask(Task):
 
         All lengths are in units of the source's box, whose side is 1.
         """
-        x, y = self._measure(1 << 32, 0, _JUDGED)
+        x, y = self._measure(1 << 32, 0, _JUDGED, SOURCE)
         error = np.abs(sample_points(field, x.numpy()) - y[:, 0].numpy()) / 2
         metrics = {"sdf_near": float(error[1::2].mean()), "sdf_far": float(error[::2].mean())}
         reference = self.signal.triangles
@@ -142,29 +151,46 @@ class SdfTask(Task):
 
     # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _recent(self, seed: int, newest: int) -> Chunk:
+        """The last `window` blocks up to `newest` as one; older ones are forgotten."""
+        if self._pool is None or self._pool[0] != (seed, newest):
+            blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
+            self._pool = (seed, newest), (torch.cat([x for x, _ in blocks]), torch.cat([y for _, y in blocks]))
+            for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
+                del self._blocks[key]
+        return self._pool[1]
+
     def _ready(self, seed: int, number: int) -> Chunk:
         key = seed, number
         if key not in self._blocks:
             coming = self._coming.pop(key, None)
-            self._blocks[key] = self._measure(seed, number, self.block) if coming is None else coming.result()
+            self._blocks[key] = self._next(seed, number) if coming is None else coming.result()
         return self._blocks[key]
 
     def _ask(self, seed: int, number: int) -> None:
         """Have a block measured beside the training."""
         if (seed, number) not in self._coming and (seed, number) not in self._blocks:
-            self._coming[seed, number] = self._thread.submit(self._measure, seed, number, self.block, beside=True)
+            self._coming[seed, number] = self._thread.submit(self._next, seed, number, beside=True)
 
-    def _forget(self, seed: int, newest: int) -> None:
-        for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
-            del self._blocks[key]
+    def _next(self, seed: int, number: int, beside: bool = False) -> Chunk:
+        """Block `number`, of a whole number of turns."""
+        period = self.sampling.period
+        return self._measure(seed, number, max(1, self.block // period) * period, self.sampling, beside)
 
-    def _measure(self, seed: int, number: int, count: int, beside: bool = False) -> Chunk:
-        """Block `number`: points (n, 3) and [distance, weight] (n, 2)."""
-        points = scatter(self.signal, count, np.random.default_rng([seed, number]))
-        distance = self._beside(points) if beside else self.signal.distance(points)
-        weight = np.where(np.arange(count) % 2 == 0, WEIGHT, 1.0)
-        targets = np.stack([distance, weight], axis=1).astype(np.float32)
+    def _measure(self, seed: int, number: int, count: int, sampling: Sampling, beside: bool = False) -> Chunk:
+        """Points (n, 3) and [distance, weight] (n, 2)."""
+        points = scatter(self.signal, count, np.random.default_rng([seed, number]), sampling)
+        large = (
+            self.signal.faces is not None and len(self.signal.faces) >= MANY
+        )  # whose trees exist in one process only
+        distance = self._beside(points) if beside or large else self.signal.distance(points)
+        targets = np.stack([distance, np.resize(sampling.weights, count)], axis=1).astype(np.float32)
         return torch.from_numpy(points.astype(np.float32)), torch.from_numpy(targets)
+
+    def distance(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Signed distances (n,) of points (n, 3); the trees over many faces exist in one process only, the other."""
+        many = self.signal.faces is not None and len(self.signal.faces) >= MANY
+        return self._beside(points) if many else self.signal.distance(points)
 
     def _beside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distances from the neighbour process, or from this one when it could not be kept."""
@@ -177,17 +203,6 @@ class SdfTask(Task):
         except OSError:
             self._worker = None
             return self.signal.distance(points)
-
-
-def scatter(signal: ShapeSignal, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Points (count, 3) around the surface: even ones coarse, odd ones fine, wrapped into the domain.
-
-    They are numbers that float32 holds, so that their distances are those of the very points the field sees.
-    """
-    points = signal.on_surface(count, rng)
-    scale = np.where(np.arange(count) % 2 == 0, COARSE, FINE)[:, None]
-    noisy = points + rng.laplace(size=(count, 3)) * scale
-    return ((noisy + 1) % 2 - 1).astype(np.float32).astype(np.float64)
 
 
 def sample_points(field: Evaluate, points: NDArray[Any]) -> NDArray[np.float32]:

@@ -21,10 +21,11 @@ class Group:
 
 @dataclass
 class Moments:
-    """Running means of a parameter's gradient and of its square."""
+    """Running means of a parameter's gradient and of its square; for AMSGrad the greatest of the latter so far."""
 
     mean: Tensor
     square: Tensor
+    peak: Tensor | None = None
 
 
 @dataclass
@@ -32,18 +33,26 @@ class Adam:
     """m ← β₁m + (1-β₁)g, v ← β₂v + (1-β₂)g², p ← p - lr m̂ / (√v̂ + ε), with m̂, v̂ freed of their start at zero.
 
     The same numbers as `torch.optim.AdamW`, which costs two seconds to import and hides its state.
+
+    amsgrad: v̂ from the greatest v so far (Reddi et al. 2018), so that the rate of a parameter never rises again.
+    clip: a gradient longer than this, all parameters together, is shortened to it; none leaves it as it is.
     """
 
     groups: Sequence[Group]
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    amsgrad: bool = False
+    clip: float | None = None
     steps: int = 0
     moments: list[Moments] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.moments:
-            self.moments = [Moments(torch.zeros_like(p), torch.zeros_like(p)) for p in self.parameters()]
+            self.moments = [
+                Moments(torch.zeros_like(p), torch.zeros_like(p), torch.zeros_like(p) if self.amsgrad else None)
+                for p in self.parameters()
+            ]
 
     def parameters(self) -> list[Tensor]:
         """All parameters, in the order of their moments."""
@@ -53,6 +62,8 @@ class Adam:
     def step(self, factor: float = 1.0) -> None:
         """Move every parameter that has a gradient; both rates are multiplied with `factor`."""
         self.steps += 1
+        if self.clip is not None:
+            self.shorten(self.clip)
         fade = math.sqrt(1 - self.beta2**self.steps)
         moments = iter(self.moments)
         for group in self.groups:
@@ -65,5 +76,15 @@ class Adam:
                     p.mul_(1 - rate * group.weight_decay)
                 m.mean.lerp_(p.grad, 1 - self.beta1)
                 m.square.mul_(self.beta2).addcmul_(p.grad, p.grad, value=1 - self.beta2)
-                scale = m.square.sqrt().div_(fade).add_(self.epsilon)
+                square = m.square if m.peak is None else torch.maximum(m.peak, m.square, out=m.peak)
+                scale = square.sqrt().div_(fade).add_(self.epsilon)
                 p.addcdiv_(m.mean, scale, value=-rate / (1 - self.beta1**self.steps))
+
+    @torch.no_grad()
+    def shorten(self, longest: float) -> None:
+        """Scale the gradient of all parameters together down to a length."""
+        grads = [p.grad for p in self.parameters() if p.grad is not None]
+        length = math.sqrt(sum(float(g.square().sum()) for g in grads))
+        if length > longest:
+            for g in grads:
+                g.mul_(longest / length)

@@ -28,6 +28,8 @@ def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Positi
     tensors: dict[str, Tensor] = {f"field.{name}": value for name, value in field.state_dict().items()}
     for index, moments in enumerate(optimiser.moments):
         tensors[f"optimiser.{index}.mean"], tensors[f"optimiser.{index}.square"] = moments.mean, moments.square
+        if moments.peak is not None:
+            tensors[f"optimiser.{index}.peak"] = moments.peak
     tensors["random"] = torch.get_rng_state()
     copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     header = {"format": FORMAT, "step": position.step, "seconds": position.seconds, "run": identity}
@@ -43,6 +45,8 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
         for index, moments in enumerate(optimiser.moments):
             moments.mean.copy_(tensors[f"optimiser.{index}.mean"])
             moments.square.copy_(tensors[f"optimiser.{index}.square"])
+            if moments.peak is not None:
+                moments.peak.copy_(tensors[f"optimiser.{index}.peak"])
         optimiser.steps = int(header["step"])
         torch.set_rng_state(tensors["random"])
         return Position(int(header["step"]), float(header["seconds"]))

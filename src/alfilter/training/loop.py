@@ -87,6 +87,7 @@ def fit(
     setting = _setting(field, training, overrides)
     processes = current()
     _check_sizes(field, task)
+    task.use(setting.sampling)
     optimiser = make_optimiser(field, setting)
     identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
                 "training": asdict(setting), "signal": task.describe()}  # fmt: skip
@@ -141,7 +142,9 @@ def fit(
         if processes.any(should_stop()):
             break
 
-    if not _is_sound(field, task, setting):  # the last step has no successor whose loss would tell
+    if not _is_sound(
+        field, task, setting, max(0, position.step - 1), seed
+    ):  # the last step has no successor whose loss would tell
         field.load_state_dict(good)
         raise NotFinite(_explain(max(1, position.step), position.step > 0, setting))
     if path is not None and processes.first:
@@ -154,7 +157,8 @@ def make_optimiser(field: Field, setting: Training) -> Adam:
     """Adam with two groups, the network's and the encoding's own parameters, each with its rate."""
     network = Group(list(field.network.parameters()), setting.lr, setting.weight_decay)
     encoding = Group(list(field.encoding.parameters()), setting.lr_encoding)
-    return Adam([network, encoding], beta2=setting.beta2, epsilon=setting.epsilon)
+    settings: dict[str, Any] = {name: getattr(setting, name) for name in ("beta2", "epsilon", "amsgrad", "clip")}
+    return Adam([network, encoding], **settings)
 
 
 def _setting(field: Field, training: Training | None, overrides: dict[str, Any]) -> Training:
@@ -212,12 +216,12 @@ def _log_line(
     return {**line, "lr": rates, "seconds": round(position.seconds, 3)}
 
 
-def _is_sound(field: Field, task: Task, setting: Training) -> bool:
-    """Whether the field's numbers and its loss on one piece of the samples are finite."""
+def _is_sound(field: Field, task: Task, setting: Training, step: int, seed: int) -> bool:
+    """Whether the field's numbers and its loss on one piece of a step's samples, those at hand, are finite."""
     if not all(bool(torch.isfinite(parameter).all()) for parameter in field.parameters()):
         return False
     with torch.inference_mode():
-        x, y = on_device(task.load(task.pieces(0, 0, setting.batch, setting.micro)[0]), field)
+        x, y = on_device(task.load(task.pieces(step, seed, setting.batch, setting.micro)[0]), field)
         return math.isfinite(task.loss(field(x), y).item())
 
 

@@ -1,0 +1,144 @@
+"""What do samples of a shape cost beside the training, and how close is a step to its matrix products alone?
+
+    python benchmarks/shapes.py [--mesh FILE] [--preset paper-shape default-shape] [--turns 3] [--json]
+
+A step here is what `fit` does: it takes its samples, whose distances a process beside it measures, the gradient of the
+batch, and the optimiser's update. Blocks are made smaller than in a fit (their number of uses is the same), so that
+every timing sees several of them come in. Steps and bare products, forward and backward at the same sizes and on as
+many threads, are timed in turns; the best turn of each counts. `waiting` is the time the training spends on taking its
+samples, relative to the step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from alfilter.core.memory import keep_freed_memory
+from alfilter.core.parallel import pieces_only, side_by_side, workers
+from alfilter.methods import build, training
+from alfilter.networks import MLP
+from alfilter.signals import ShapeSignal, open_signal
+from alfilter.tasks import SdfTask
+from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.loop import make_optimiser
+
+CHUNKS = (1024, 2048, 4096)  # rows of a product; the floor is taken at the best of these
+BLOCKS = 4  # that come in during one timing
+
+
+class Timed(SdfTask):
+    """Counts the seconds that taking samples holds up a step."""
+
+    waited = 0.0
+
+    def pieces(self, *given: Any) -> Any:
+        began = time.perf_counter()
+        found = super().pieces(*given)
+        self.waited += time.perf_counter() - began
+        return found
+
+
+def products(sizes: list[tuple[int, int]], batch: int, chunk: int) -> Callable[[], object]:
+    """The matrix products of one step, forward and backward, its chunks side by side."""
+    weights = [torch.randn(outputs, inputs) / 16 for outputs, inputs in sizes]
+    count = -(-batch // chunk)
+    made = [
+        ([torch.randn(chunk, i) for _, i in sizes], [torch.randn(chunk, o) for o, _ in sizes]) for _ in range(workers())
+    ]
+    room = [
+        ([torch.empty(chunk, o) for o, _ in sizes], [torch.empty(chunk, i) for _, i in sizes],
+         [torch.empty(o, i) for o, i in sizes])
+        for _ in range(workers())
+    ]  # fmt: skip
+
+    def work(thread: int) -> None:
+        (inputs, grads), (outs, by_input, by_weight) = made[thread], room[thread]
+        for _ in range(thread, count, workers()):
+            for x, w, out in zip(inputs, weights, outs, strict=True):
+                torch.mm(x, w.t(), out=out)
+            for i in reversed(range(len(weights))):
+                torch.mm(grads[i].t(), inputs[i], out=by_weight[i])
+                torch.mm(grads[i], weights[i], out=by_input[i])
+
+    return lambda: side_by_side(work, range(workers()))
+
+
+@pieces_only()
+def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[str, Any]:
+    """Seconds of a step and of its products, and the share of waiting for samples."""
+    setting = training(method, preset)
+    field = build(method, in_dim=3, out_dim=1, preset=preset)
+    reuse = SdfTask(signal).reuse
+    batch = int(setting.batch or 10_000)
+    task = Timed(signal, block=max(8, 24 * batch // reuse))  # a block lasts 24 steps
+    task.use(setting.sampling)
+    field.set_range(*task.output_range())
+    team, optimiser = Team(field), make_optimiser(field, setting)
+    assert isinstance(field.network, MLP)
+    sizes = [(w.shape[0], w.shape[1]) for w in field.network.weights]
+    floors = {chunk: products(sizes, batch, chunk) for chunk in CHUNKS}
+    step = 0
+
+    def steps(count: int) -> tuple[float, float]:
+        nonlocal step
+        task.waited, began = 0.0, time.perf_counter()
+        for _ in range(count):
+            accumulate_gradient(team, task, setting, step, 0)
+            optimiser.step()
+            field.encoding.constrain()
+            step += 1
+        return (time.perf_counter() - began) / count, task.waited / count
+
+    steps(24 * task.window)  # the window is full, everything is compiled
+    found: dict[str, Any] = {"step": [], "waiting": [], "products": []}
+    for _ in range(turns):
+        seconds, waiting = steps(24 * BLOCKS)
+        found["step"].append(seconds)
+        found["waiting"].append(waiting / seconds)
+        for chunk, run in floors.items():
+            run()
+            began = time.perf_counter()
+            for _ in range(24):
+                run()
+            # a batch that is no multiple of the chunk pays for its own rows only
+            found["products"].append((time.perf_counter() - began) / 24 * batch / (-(-batch // chunk) * chunk))
+    best, floor = min(found["step"]), min(found["products"])
+    return {
+        "setting": f"{method} {preset}, {len(sizes) - 1}×{sizes[0][0]}, batch {batch}",
+        "threads": workers(),
+        "step ms": round(1e3 * best, 2),
+        "products ms": round(1e3 * floor, 2),
+        "of the products": round(floor / best, 3),
+        "waiting for samples": round(max(found["waiting"]), 4),
+    }
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--mesh", default="../shared/data/meshes/armadillo.obj")
+    p.add_argument("--method", default="al-sine")
+    p.add_argument("--preset", nargs="+", default=["paper-shape", "default-shape"])
+    p.add_argument("--turns", type=int, default=3)
+    p.add_argument("--json", action="store_true", help="print one JSON object a line")
+    arguments = p.parse_args()
+    keep_freed_memory()
+    signal = open_signal(arguments.mesh)
+    assert isinstance(signal, ShapeSignal)
+    for preset in arguments.preset:
+        line = measure(signal, arguments.method, preset, arguments.turns)
+        line["targets"] = "of the products ≥ 0.75, waiting ≤ 0.10"
+        if arguments.json:
+            print(json.dumps(line), flush=True)
+            continue
+        for name, value in line.items():
+            print(f"{name:<22}{value}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
