@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from alfilter.experiments import alpha, between, order, shapes, wallclock
+from alfilter.experiments import alpha, between, between_trials, order, shapes, wallclock
 from alfilter.experiments.experiment import Experiment, Run, run_experiment, table
 
-EXPERIMENTS: dict[str, Experiment] = {
-    study.name: study
-    for study in (alpha.STUDY, order.STUDY, wallclock.STUDY, between.STUDY, between.SEARCH_STUDY, shapes.STUDY)
-}
+STUDIES = (
+    alpha.STUDY,
+    order.STUDY,
+    wallclock.STUDY,
+    between.STUDY,
+    between.SEARCH_STUDY,
+    between_trials.STUDY,
+    shapes.STUDY,
+)
+EXPERIMENTS: dict[str, Experiment] = {study.name: study for study in STUDIES}
 
 __all__ = ["EXPERIMENTS", "Experiment", "Run", "run_experiment", "table"]

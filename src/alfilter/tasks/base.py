@@ -50,6 +50,11 @@ class Task(ABC):
         """How many samples are seen, and how many there are; none where samples are made as needed."""
         return None
 
+    def gaps(self) -> tuple[float, ...]:
+        """The distance between *seen* samples along each axis, if they are spread evenly."""
+        seen, total = self.observation() or (1, 1)
+        return tuple(width * (total / seen) ** (1 / self.in_dim) for width in self.spacing)
+
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""
