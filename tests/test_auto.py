@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from tests.running import alfilter, complaint, picture, without_figures
 
-from alfilter.auto import Choice, choose, density_of, explain, suited_preset
+from alfilter.auto import Choice, choose, explain, suited_preset
 from alfilter.errors import UserError
 from alfilter.methods import Density, preset, training
 from alfilter.signals import GridSignal, PointSignal
 from alfilter.tasks import ImageTask, PointTask
 from alfilter.tasks.holdout import HoldoutTask
+from alfilter.training import density_of
 
 SMALL = {"width": 16, "depth": 1}
 

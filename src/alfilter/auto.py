@@ -7,19 +7,18 @@ more than `MARGIN`. Nothing that the user held out is looked at.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from alfilter.config import Training
 from alfilter.errors import UserError
-from alfilter.methods import Density, build, method, preset, training
+from alfilter.methods import build, method, preset, training
 from alfilter.tasks import PointTask
 from alfilter.tasks.base import Task
 from alfilter.tasks.fit import GridTask
 from alfilter.tasks.holdout import HoldoutTask
-from alfilter.training import fit
+from alfilter.training import clock, density_of, fit
 
 SHARE = 0.25  # of the fit's own length, for all trials together; the rest of the 0.3 allowed is for starting them
 MARGIN = 0.05  # dB below which two short fits are the same
@@ -38,12 +37,6 @@ class Choice:
     seconds: float = 0.0
 
 
-def density_of(task: Task) -> Density | None:
-    """How densely a task's signal is seen."""
-    observation = task.observation()
-    return None if observation is None else Density.of(task.in_dim, *observation)
-
-
 def suited_preset(name: str, task: Task) -> str:
     """The preset for a signal when none was named: `reconstruct`, where there is one, if places are unseen."""
     gaps = isinstance(task, PointTask) or (isinstance(task, GridTask) and task.seen is not None)
@@ -60,13 +53,14 @@ def choose(
     say: Callable[[str], None] = lambda line: None,
 ) -> Choice:
     """Options and training for a task. options, settings: what the user fixed; those are not searched."""
-    began = time.monotonic()
     density = density_of(task)
     proposed = preset(name, which).options_at(density)
     start = {**proposed, **options}
     if "bandwidth" not in {known.name for known in fields(method(name).options)}:
         raise UserError(f"--auto chooses α's settings, {name} has none; give --method al-sine, or no --auto")
     goal = training(name, which, density, **settings)
+    now = clock(goal)
+    began = now()
     held = HoldoutTask(task, _HELD, seed)
     choice, best, tried = Choice(), -float("inf"), 0
     stages = _stages(start, {**options, **settings}, task.in_dim)
@@ -75,7 +69,7 @@ def choose(
     everything: list[list[Changes]] = [[{}], *stages]
     for number, stage in enumerate(everything):
         for changes in stage:
-            if goal.budget is not None and tried and time.monotonic() - began > 0.27 * goal.budget:
+            if goal.budget is not None and tried and now() - began > 0.27 * goal.budget:
                 break  # the trials are slower than planned: what is known must do
             mine = {key: value for key, value in changes.items() if key != "tv"}
             model = build(name, in_dim=task.in_dim, out_dim=task.out_dim, preset=which, samples=task.samples,
@@ -89,7 +83,7 @@ def choose(
                 choice.options |= mine
                 if "tv" in changes:
                     choice.training["tv"] = changes["tv"]
-    choice.seconds = round(time.monotonic() - began, 3)
+    choice.seconds = round(now() - began, 3)
     for line in explain(choice, {**start, "tv": goal.tv}, len(held.held)):
         say(line)
     return choice

@@ -150,3 +150,8 @@ class Training:
     tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
     tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
     jitter: float = option(0.0, "standard deviation of coordinate noise during training, in samples", low=0)
+    average: float = option(
+        0.0, "share of the steps over which the weights are averaged at the end; 0: the last alone", low=0, high=1
+    )
+    bend: float = option(0.0, "weight of the field's second differences at random places between the samples", low=0)
+    bend_power: float = option(1.0, "p, the power to which those differences count", low=0.5, high=2)

@@ -14,7 +14,7 @@ from typing import IO, Any, TypeVar
 import torch
 
 from alfilter import __version__
-from alfilter.auto import choose, density_of, suited_preset
+from alfilter.auto import choose, suited_preset
 from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
 from alfilter.files import write_text
@@ -22,7 +22,7 @@ from alfilter.methods import Field, build, parameter_count, preset, preset_for, 
 from alfilter.pictures import judge
 from alfilter.report.run import PICTURES
 from alfilter.tasks import GridTask, PointTask, Task, open_task
-from alfilter.training import NotFinite, Progress, Result, fit, save
+from alfilter.training import NotFinite, Progress, Result, density_of, fit, save
 from alfilter.training.checkpoint import first_difference
 from alfilter.training.processes import Processes, current, own_device
 from alfilter.training.snapshots import Snapshots, remove_snapshots

@@ -23,7 +23,7 @@ from alfilter.training.loop import make_optimiser
 STEPS = 12
 SETTINGS: list[dict[str, Any]] = [
     {"batch": None, "schedule": "step", "every": 5},
-    {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3},
+    {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3, "bend": 1e-3, "average": 0.5},
 ]
 
 

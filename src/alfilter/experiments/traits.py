@@ -97,6 +97,4 @@ def summarise(lines: Lines) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-STUDY = Experiment(
-    "methods", "the paper's table of methods, with what can be measured of it", runs, summarise, execute
-)
+STUDY = Experiment("methods", "the paper's table of methods, with what can be measured of it", runs, summarise, execute)

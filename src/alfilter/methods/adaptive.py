@@ -26,6 +26,7 @@ from alfilter.methods.method import (
     relu_network,
     sine_network,
 )
+from alfilter.networks import Heads
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Adaptive(Dyadic):
 
 @dataclass(frozen=True)
 class AlSine(SineBackbone, Adaptive):
-    pass
+    heads: int = option(1, "networks on the same γ', trained apart; the field is their mean", low=1, high=64)
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFou
 
 def _al_sine(options: AlSine, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
     encoding = _adaptive(options, in_dim, samples)
-    return encoding, sine_network(options, encoding, out_dim, generator)
+    networks = [sine_network(options, encoding, out_dim, generator) for _ in range(options.heads)]
+    return encoding, networks[0] if options.heads == 1 else Heads(networks)
 
 
 def _al_relu(options: AlRelu, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
@@ -107,7 +109,7 @@ def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 OMEGA, JITTER = 30.0, 0.15
 RECONSTRUCT = Preset(
     {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 0.1, "levels": 4, "bandwidth": 8.0, "grid": 16,
-     "depth": 4},
+     "depth": 4, "width": 128, "heads": 4},
     {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 3e-3},
     adapt=_follow_density,
 )  # fmt: skip

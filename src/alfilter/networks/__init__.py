@@ -3,6 +3,7 @@
 from alfilter.networks.activations import ACTIVATIONS, Activation
 from alfilter.networks.base import Network
 from alfilter.networks.filterbank import FilterBank
+from alfilter.networks.heads import Heads
 from alfilter.networks.levels import LevelDecoder
 from alfilter.networks.mfn import MFN, Bacon
 from alfilter.networks.mlp import MLP
@@ -17,6 +18,7 @@ __all__ = [
     "Bacon",
     "ComplexWavelet",
     "FilterBank",
+    "Heads",
     "LevelDecoder",
     "Network",
     "PolyINR",

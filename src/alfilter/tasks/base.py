@@ -53,6 +53,11 @@ class Task(ABC):
     def use(self, sampling: str) -> None:  # noqa: B027
         """Told before a fit how it wants its samples; only shapes have a choice."""
 
+    def gaps(self) -> tuple[float, ...]:
+        """The distance between *seen* samples along each axis, if they are spread evenly."""
+        seen, total = self.observation() or (1, 1)
+        return tuple(width * (total / seen) ** (1 / self.in_dim) for width in self.spacing)
+
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.training.adam import Adam
+from alfilter.training.average import Average
 from alfilter.training.modelfile import FORMAT, read_tensors, write_tensors
 
 
@@ -23,20 +24,30 @@ class Position:
     seconds: float = 0.0
 
 
-def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Position, identity: dict[str, Any]) -> None:
+def write_checkpoint(
+    path: Path,
+    field: Field,
+    optimiser: Adam,
+    position: Position,
+    identity: dict[str, Any],
+    average: Average | None = None,
+) -> None:
     """Parameters, the optimiser's moments, the random state, the position, and what the run is, in one file."""
     tensors: dict[str, Tensor] = {f"field.{name}": value for name, value in field.state_dict().items()}
     for index, moments in enumerate(optimiser.moments):
         tensors[f"optimiser.{index}.mean"], tensors[f"optimiser.{index}.square"] = moments.mean, moments.square
         if moments.peak is not None:
             tensors[f"optimiser.{index}.peak"] = moments.peak
+    tensors |= average.tensors() if average is not None else {}
     tensors["random"] = torch.get_rng_state()
     copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     header = {"format": FORMAT, "step": position.step, "seconds": position.seconds, "run": identity}
     write_tensors(path, copies, header)
 
 
-def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[str, Any]) -> Position:
+def read_checkpoint(
+    path: Path, field: Field, optimiser: Adam, identity: dict[str, Any], average: Average | None = None
+) -> Position:
     """Put a run back where it stood; refuse a checkpoint of a run with other settings."""
     header, tensors = read_tensors(path)
     _check_identity(path, header.get("run"), identity)
@@ -47,6 +58,8 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
             moments.square.copy_(tensors[f"optimiser.{index}.square"])
             if moments.peak is not None:
                 moments.peak.copy_(tensors[f"optimiser.{index}.peak"])
+        if average is not None:
+            average.restore(tensors)
         optimiser.steps = int(header["step"])
         torch.set_rng_state(tensors["random"])
         return Position(int(header["step"]), float(header["seconds"]))

@@ -11,6 +11,7 @@ from alfilter.config import Training
 from alfilter.core.parallel import side_by_side, workers
 from alfilter.methods import Field
 from alfilter.tasks.base import Chunk, Task, step_generator
+from alfilter.training.bending import bending
 from alfilter.training.processes import Processes
 
 
@@ -77,12 +78,23 @@ def accumulate_gradient(
             share += losses[-1].item()
         return share
 
+    def bend(position: int) -> float:
+        """The penalty at a member's share of the places, a quarter as many as there are samples."""
+        generator = step_generator(seed ^ 0xBE4D, (step << 20) + team.first + position)
+        places = -(-total // (4 * team.total))
+        bent = bending(team.members[position], task.gaps(), places, setting.bend_power, generator)
+        term = setting.bend / team.total * bent
+        term.backward()  # type: ignore[no-untyped-call]
+        return term.item()
+
     team.zero_grad()
     share = sum(side_by_side(work, range(len(team.members))))
     data, stops = team.processes.total([share, float(stopped)])
     if stops:
         return None
     terms = {"data": data}
+    if setting.bend > 0:
+        (terms["bend"],) = team.processes.total([sum(side_by_side(bend, range(len(team.members))))])
     team.gather()
     if setting.tv > 0:
         smoothness = setting.tv * team.members[0].encoding.smoothness(setting.tv_reduction)

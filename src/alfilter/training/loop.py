@@ -16,11 +16,12 @@ from alfilter.config import Training, configure
 from alfilter.core.memory import keep_freed_memory
 from alfilter.core.parallel import pieces_only, workers
 from alfilter.errors import UserError
-from alfilter.methods import Field
+from alfilter.methods import Density, Field
 from alfilter.methods import training as preset_training
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
+from alfilter.training.average import Average
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import Team, accumulate_gradient, on_device
 from alfilter.training.processes import current
@@ -75,7 +76,8 @@ def fit(
 ) -> Result:
     """Train `field` on `task` and leave it trained.
 
-    training: the setting; without one, the recipe of the preset the field was built with. overrides: single settings of
+    training: the setting; without one, the recipe of the preset the field was built with, for a signal seen as densely
+    as the task's is. overrides: single settings of
     it, such as steps=1000. seed: of the sampling. checkpoint: a file to continue from if it is there and to keep the
     run's state in, written every `checkpoint_every` seconds. on_progress: called after every step. on_log: called with
     every line of the history. on_start: called once with the step the run begins at. should_stop: asked between
@@ -84,17 +86,18 @@ def fit(
     Under torchrun all processes call this with the same field and task; the first one alone writes the checkpoint, and
     all must be able to read it.
     """
-    setting = _setting(field, training, overrides)
+    setting = _setting(field, task, training, overrides)
     processes = current()
     _check_sizes(field, task)
     task.use(setting.sampling)
     optimiser = make_optimiser(field, setting)
+    average = Average(field, setting.average) if setting.average > 0 else None
     identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
                 "training": asdict(setting), "signal": task.describe()}  # fmt: skip
     path = Path(checkpoint) if checkpoint is not None else None
     position = Position()
     if path is not None and path.exists():
-        position = read_checkpoint(path, field, optimiser, identity)
+        position = read_checkpoint(path, field, optimiser, identity, average)
     else:
         field.set_range(*task.output_range())
         adapt(field, task, setting, 0, seed, 0.0)
@@ -107,7 +110,7 @@ def fit(
     history: list[dict[str, Any]] = []
     if on_start is not None:
         on_start(position.step)
-    now = _clock(setting)
+    now = clock(setting)
     began = now() - position.seconds
     saved = time.monotonic()
     finished = False
@@ -125,12 +128,14 @@ def fit(
             good = _copy(field)
         if path is not None and processes.first and time.monotonic() - saved >= checkpoint_every:
             # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
-            write_checkpoint(path, field, optimiser, position, identity)
+            write_checkpoint(path, field, optimiser, position, identity, average)
             saved = time.monotonic()
         optimiser.step(factor)
         field.encoding.constrain()
         position.step += 1
         adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
+        if average is not None:
+            average.update(field)
         position.seconds = processes.from_first(now() - began)  # one clock decides for all
         if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
             line = _log_line(position, terms, task, setting, factor)
@@ -148,7 +153,9 @@ def fit(
         field.load_state_dict(good)
         raise NotFinite(_explain(max(1, position.step), position.step > 0, setting))
     if path is not None and processes.first:
-        write_checkpoint(path, field, optimiser, position, identity)
+        write_checkpoint(path, field, optimiser, position, identity, average)
+    if average is not None:
+        average.give_to(field)
     field.eval()
     return Result(position.step, position.seconds, finished or _is_over(setting, position), history)
 
@@ -161,10 +168,16 @@ def make_optimiser(field: Field, setting: Training) -> Adam:
     return Adam([network, encoding], **settings)
 
 
-def _setting(field: Field, training: Training | None, overrides: dict[str, Any]) -> Training:
+def density_of(task: Task) -> Density | None:
+    """How densely a task's signal is seen."""
+    observation = task.observation()
+    return None if observation is None else Density.of(task.in_dim, *observation)
+
+
+def _setting(field: Field, task: Task, training: Training | None, overrides: dict[str, Any]) -> Training:
     if training is None:
-        name = field.spec.get("method")
-        training = preset_training(name, field.spec.get("preset") or "paper") if name else Training()
+        name, which = field.spec.get("method"), field.spec.get("preset") or "paper"
+        training = preset_training(name, which, density_of(task)) if name else Training()
     checked = configure(Training, overrides, "training")
     return replace(training, **{name: getattr(checked, name) for name in overrides})
 
@@ -177,7 +190,7 @@ def _check_sizes(field: Field, task: Task) -> None:
         )
 
 
-def _clock(setting: Training) -> Callable[[], float]:
+def clock(setting: Training) -> Callable[[], float]:
     """The seconds a run counts: the wall's, or those its threads were given on the cores, divided by the threads."""
     if setting.clock == "wall":
         return time.monotonic
@@ -210,8 +223,7 @@ def _log_line(
     position: Position, terms: dict[str, float], task: Task, setting: Training, factor: float
 ) -> dict[str, Any]:
     line: dict[str, Any] = {"step": position.step, "loss": sum(terms.values()), "psnr": task.quality(terms["data"])}
-    if "tv" in terms:
-        line["tv"] = terms["tv"]
+    line |= {name: terms[name] for name in ("bend", "tv") if name in terms}
     rates = {"network": setting.lr * factor, "encoding": setting.lr_encoding * factor}
     return {**line, "lr": rates, "seconds": round(position.seconds, 3)}
 
