@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,6 @@ from torch import Tensor
 from alfilter.analysis import filtered_encoding_of
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, parameter_count
-from alfilter.report.run import read_history, read_object
 from alfilter.signals import GridSignal, open_signal
 from alfilter.training import load
 from alfilter.training.snapshots import list_snapshots
@@ -109,7 +109,8 @@ class Model:
     def about(self) -> dict[str, Any]:
         """What the page says about the model."""
         facts = self.original.signal
-        metrics = _run_file(self.file.parent / "metrics.json")
+        found = _objects(self.file.parent / "metrics.json", whole=True)
+        metrics = found[0].get("metrics") if found else None
         return {
             "name": self.name,
             "file": self.file.name,
@@ -121,7 +122,7 @@ class Model:
             "low": facts["low"],
             "high": facts["high"],
             "bits": facts["bits"],
-            "metrics": metrics.get("metrics") or {},
+            "metrics": metrics if isinstance(metrics, dict) else {},
             "alpha": alpha_facts(self.original),
             "snapshots": list(self.snapshots),
             "version": self.version,
@@ -130,11 +131,9 @@ class Model:
 
     def history(self) -> list[list[float]]:
         """[step, PSNR, seconds] along the training, thinned to what a curve can show."""
-        try:
-            lines = read_history(self.file.parent / "history.jsonl")
-        except UserError:  # a page about a model does not fail for a damaged neighbour
-            return []
-        points = [[line["step"], line["psnr"], line.get("seconds", 0.0)] for line in lines if "psnr" in line]
+        lines = _objects(self.file.parent / "history.jsonl")
+        rows = ([line.get(name, 0.0) for name in ("step", "psnr", "seconds")] for line in lines if "psnr" in line)
+        points = [row for row in rows if all(isinstance(value, int | float) for value in row)]
         every = max(1, len(points) // _DRAWN)
         return points[::every] + points[-1:] if points else []
 
@@ -227,8 +226,11 @@ def _unique(name: str, taken: list[str]) -> str:
     return label
 
 
-def _run_file(path: Path) -> dict[str, Any]:
+def _objects(path: Path, whole: bool = False) -> list[dict[str, Any]]:
+    """The JSON objects of a file, one a line or the file as one; a page about a model does not fail for a neighbour."""
     try:
-        return read_object(path) if path.is_file() else {}
-    except UserError:
-        return {}
+        text = path.read_text(encoding="utf-8")
+        values = [json.loads(part) for part in ([text] if whole else text.splitlines())]
+    except (OSError, ValueError):
+        return []
+    return [value for value in values if isinstance(value, dict)]

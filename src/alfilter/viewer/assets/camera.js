@@ -15,6 +15,7 @@ export class Camera {
     this.zoom = 0; // where it is going
     this.scale = 1; // where it is
     this.anchor = null; // a place that keeps its spot on the screen while the scale changes
+    this.held = false; // by two fingers
     this.stillFor = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
@@ -81,7 +82,7 @@ export class Camera {
   }
 
   bounded(zoom) {
-    return Math.min(Math.max(zoom, this.widest, this.fitZoom() - 2 * this.octave), this.deepest);
+    return Math.min(Math.max(zoom, this.widest, Math.min(0, this.fitZoom() - 2 * this.octave)), this.deepest);
   }
 
   fitZoom() {
@@ -98,7 +99,8 @@ export class Camera {
     const [x, y] = this.place(px, py);
     this.anchor = { x, y, px, py };
     this.zoom = this.bounded(Math.round(zoom));
-    if (this.stillFor) this.arrive();
+    this.held = false;
+    if (this.stillFor || !this.moving) this.arrive();
   }
 
   // a scale under the fingers, settled by zoomTo when they leave
@@ -107,6 +109,7 @@ export class Camera {
     this.scale = Math.min(Math.max(scale, low), high);
     this.zoom = Math.round(this.octave * Math.log2(this.scale));
     this.anchor = { x, y, px, py };
+    this.held = true;
     this.hold();
   }
 
@@ -123,7 +126,7 @@ export class Camera {
 
   // one frame of the way, `elapsed` milliseconds long; whether there is more to go
   step(elapsed) {
-    if (!this.moving) return false;
+    if (!this.moving || this.held) return false;
     const left = Math.log(this.target / this.scale) * Math.exp(-elapsed / 55);
     if (Math.abs(left) < 0.004) {
       this.arrive();

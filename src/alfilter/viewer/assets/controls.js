@@ -87,6 +87,10 @@ export class Controls {
     this.view.refresh();
   }
 
+  against(source) {
+    if ([...$("second").options].some((option) => option.value === source)) this.state.second = $("second").value = source;
+  }
+
   pick(group, value) {
     const input = all(group).find((one) => one.value === value);
     if (!input || input.disabled) return;

@@ -18,7 +18,8 @@ export class Tiles {
     this.wanted = [];
     this.pause = 0;
     this.room = 64;
-    this.asked = this.aborted = 0;
+    this.asked = this.aborted = this.stamp = 0; // stamp: counts every change of what is held
+    this.measured = new Map();
     this.failed = null;
   }
 
@@ -138,6 +139,7 @@ export class Tiles {
   }
 
   keep(tile) {
+    this.stamp++;
     this.wanted = this.wanted.filter((other) => other.key !== tile.key);
     this.held.delete(tile.key);
     this.held.set(tile.key, tile);
@@ -154,6 +156,7 @@ export class Tiles {
 
   // tiles of a source that show anything of a box are to be asked for again; until then they are shown as they are
   stale(matches, box) {
+    this.stamp++;
     for (const tile of this.held.values()) {
       if (!matches(tile.source)) continue;
       const size = this.size / Math.pow(2, tile.zoom / this.octave);
@@ -165,10 +168,6 @@ export class Tiles {
       controller.abort();
       this.flying.delete(key);
     }
-  }
-
-  forget(matches) {
-    for (const [key, tile] of this.held) if (matches(tile.source)) this.held.delete(key);
   }
 
   // ready-made pictures of a tile, by how it is to look
@@ -187,29 +186,33 @@ export class Tiles {
     return this.visible(source, { left, top, zoom: camera.zoom }, camera.width, camera.height).every((tile) => this.held.has(tile.key));
   }
 
+  // what is at hand of other zooms, the nearest zoom on top
+  paintOthers(context, source, camera, image) {
+    const [left, top] = camera.origin(), { scale, width, height } = camera, size = this.size, others = [];
+    for (const tile of this.held.values()) {
+      if (tile.source !== source || (!camera.moving && tile.zoom === camera.zoom)) continue;
+      const by = scale / Math.pow(2, tile.zoom / this.octave);
+      const x0 = left + tile.x * size * by, y0 = top + tile.y * size * by;
+      const [l, t, r, b] = [x0, y0, x0 + tile.width * by, y0 + tile.height * by].map(Math.round);
+      if (r > Math.max(0, l) && b > Math.max(0, t) && l < width && t < height) others.push({ tile, box: [l, t, r - l, b - t] });
+    }
+    const apart = ({ tile }) => Math.abs(tile.zoom - camera.zoom);
+    others.sort((a, b) => apart(b) - apart(a) || a.tile.zoom - b.tile.zoom);
+    context.imageSmoothingEnabled = true;
+    context.imageSmoothingQuality = "high";
+    for (const { tile, box } of others.slice(-48)) {
+      const drawn = image(tile);
+      if (drawn) context.drawImage(drawn, ...box);
+    }
+  }
+
   // draw a source into a pane: what is at hand of other zooms first, then the tiles themselves
   paint(context, source, camera, look) {
-    const [left, top] = camera.origin(), { scale } = camera, { width, height } = camera, size = this.size;
+    const [left, top] = camera.origin(), { scale, width, height } = camera, size = this.size;
     const exact = this.visible(source, { left, top, zoom: camera.zoom, scale }, width, height);
     const ready = camera.moving ? [] : exact.map((tile) => this.held.get(tile.key));
     const whole = ready.length > 0 && ready.every(Boolean);
-    context.imageSmoothingQuality = "high";
-    if (!whole) {
-      const others = [];
-      for (const tile of this.held.values()) {
-        if (tile.source !== source || (!camera.moving && tile.zoom === camera.zoom)) continue;
-        const by = scale / Math.pow(2, tile.zoom / this.octave);
-        const x0 = left + tile.x * size * by, y0 = top + tile.y * size * by;
-        const x1 = x0 + tile.width * by, y1 = y0 + tile.height * by;
-        if (x1 > 0 && y1 > 0 && x0 < width && y0 < height) others.push({ tile, x0, y0, x1, y1 });
-      }
-      others.sort((a, b) => Math.abs(b.tile.zoom - camera.zoom) - Math.abs(a.tile.zoom - camera.zoom) || a.tile.zoom - b.tile.zoom);
-      for (const { tile, x0, y0, x1, y1 } of others.slice(-48)) {
-        context.imageSmoothingEnabled = true;
-        const [l, t, r, b] = [x0, y0, x1, y1].map(Math.round);
-        if (r > l && b > t) context.drawImage(this.drawn(tile, look), l, t, r - l, b - t);
-      }
-    }
+    if (!whole) this.paintOthers(context, source, camera, (tile) => this.drawn(tile, look));
     for (const tile of ready) {
       if (!tile) continue;
       this.touch(tile);
@@ -230,6 +233,8 @@ export class Tiles {
 
   paintDifference(context, one, other, camera, gain) {
     let whole = !camera.moving;
+    const fits = (tile) => tile.against?.source === other && tile.gain === gain && tile.apart;
+    if (!this.complete(one, camera) || !this.complete(other, camera)) this.paintOthers(context, one, camera, fits);
     for (const { a, b, x, y } of camera.moving ? [] : this.pairs(one, other, camera)) {
       if (!a || !b || a.channels !== b.channels) {
         whole = false;
@@ -250,8 +255,17 @@ export class Tiles {
   // peak signal-to-noise ratio of what two panes show, on the part of the picture that is on the screen; null until all
   // of it is there
   psnr(one, other, camera) {
-    let sum = 0, many = 0;
     if (camera.moving) return null;
+    const pair = `${one} ${other}`, when = `${this.stamp} ${camera.origin()} ${camera.zoom} ${camera.width} ${camera.height}`;
+    if (this.measured.get(pair)?.when !== when) {
+      if (this.measured.size > 16) this.measured.clear();
+      this.measured.set(pair, { when, value: this.measure(one, other, camera) });
+    }
+    return this.measured.get(pair).value;
+  }
+
+  measure(one, other, camera) {
+    let sum = 0, many = 0;
     for (const { a, b, x, y } of this.pairs(one, other, camera)) {
       if (!a || !b || a.stale || b.stale || a.channels !== b.channels) return null;
       const x0 = Math.max(0, -x), x1 = Math.min(a.width, camera.width - x);

@@ -38,7 +38,7 @@ export class Tour {
         text: view.about.reference
           ? "32 times larger. Dots mark the pixels it was trained on; everything between them is the field's own answer. Drag the boundary: on the right the stored pixels are just squares."
           : "32 times larger. Dots mark the pixels it was trained on; everything between them is the field's own answer.",
-        show: () => { pick("overlay", "none"); pick("mode", view.about.reference ? "split" : "one"); view.lookAt(...this.lively(), 5 * view.about.octave); },
+        show: () => { pick("overlay", "none"); controls.against("nearest"); pick("mode", view.about.reference ? "split" : "one"); view.lookAt(...this.lively(), 5 * view.about.octave); },
       },
     ];
     if (model.alpha) {

@@ -13,7 +13,7 @@ class View {
     this.about = about;
     this.shape = about.models[0].shape;
     this.state = {
-      mode: "one", first: "m0", second: about.reference ? "nearest" : about.models.length > 1 ? "m1" : "m0:learned",
+      mode: "one", first: "m0", second: about.models.length > 1 ? "m1" : about.reference ? "nearest" : about.models[0].alpha ? "m0:learned" : "m0",
       beside: [], overlay: "none", level: 0, opacity: 0.65, cut: 0.5, gain: 8, marks: true,
       moment: null, peek: false, brush: false, kind: "raise", radius: 20, amount: 2,
     };
@@ -112,11 +112,11 @@ class View {
     this.changed();
   }
 
-  // tell the tiles what is needed, a moment after the last change
+  // tell the tiles what is needed, at most every few frames
   ask() {
+    if (this.asking) return;
     this.asking = true;
-    clearTimeout(this.later);
-    this.later = setTimeout(() => {
+    setTimeout(() => {
       this.asking = false;
       const goal = this.camera.goal(), { width, height } = this.camera, list = [];
       for (const pane of this.panes) {
@@ -134,7 +134,7 @@ class View {
       }
       this.tiles.want(list);
       this.changed();
-    }, 25);
+    }, 40);
   }
 
   changed() {
@@ -202,7 +202,7 @@ class View {
 
   // small dots where the samples are
   drawMarks(context) {
-    const { scale, width, height } = this.camera, [x0, y0] = this.camera.place(0, 0), [x1, y1] = this.camera.place(width, height);
+    const { width, height } = this.camera, [x0, y0] = this.camera.place(0, 0), [x1, y1] = this.camera.place(width, height);
     const size = Math.max(2, Math.round(1.6 * this.ratio));
     for (const [colour, grow] of [["rgb(0 0 0 / 55%)", 1], ["rgb(255 255 255 / 90%)", 0]]) {
       context.fillStyle = colour;
@@ -213,7 +213,6 @@ class View {
         }
       }
     }
-    return scale;
   }
 
   namePane(pane) {
@@ -222,7 +221,7 @@ class View {
       if (!source) return;
       const against = this.state.mode === "side" ? this.yardstick(source) : null;
       const value = against && this.tiles.psnr(this.words(source), this.words(against), this.camera);
-      const text = this.label(source) + (value ? `  ${value.toFixed(2)} dB` : "");
+      const text = this.label(source) + (Number.isFinite(value) && against ? `  ${value.toFixed(2)} dB` : "");
       if (node.textContent !== text) node.textContent = text;
     };
     const alone = this.state.mode === "one" && !this.state.peek && this.state.moment === null;
@@ -311,7 +310,7 @@ class View {
       if (this.pointers.size) return;
       this.hovered = undefined;
       if (!this.byKeys) this.probe = null;
-      this.changed();
+      this.drawPointer();
     });
     stage.addEventListener("contextmenu", (event) => event.preventDefault());
     stage.addEventListener("dblclick", (event) => {
@@ -401,7 +400,7 @@ class View {
     this.probe = there ? [x, y] : null;
     this.pointed = this.sourceAt(pane, px);
     if (there) this.controls.look();
-    this.changed();
+    this.drawPointer();
   }
 
   middle() {
