@@ -16,7 +16,7 @@ from alfilter.experiments.verdicts import verdict, verdict_table
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in (1, 5, 9, 13))
 SIZE, BLOCK = 96, 8
 LEVEL = 0.05
-RECIPE: dict[str, Any] = {"steps": 1000, "batch": 2048}
+RECIPE: dict[str, Any] = {"steps": 600, "batch": 2048}
 NARROW = {"unit": "axis", "bandwidth": 8.0, "grid": 16, "start": 0.0}
 
 ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
