@@ -78,6 +78,7 @@ def _connect(ray: Any, address: str, cpus: int) -> bool:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+        os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # a busy machine is no failure
         ray.init(num_cpus=cpus, num_gpus=0, include_dashboard=False, object_store_memory=_STORE, **quiet)
         return True
     try:
