@@ -44,10 +44,9 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """One fit, on one core; `params` among the settings sizes the method."""
     import torch
 
-    from alfilter.auto import density_of
     from alfilter.methods import build, parameter_count, sized, training
     from alfilter.tasks import ImageTask
-    from alfilter.training import fit
+    from alfilter.training import density_of, fit
 
     del threads  # seconds are those of one core
     torch.set_num_threads(1)
