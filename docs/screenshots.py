@@ -2,8 +2,8 @@
 
 python docs/screenshots.py runs/astronaut-al-sine runs/astronaut-siren
 
-The first run is shown alone, both are compared; `alfilter fit … --snapshots 24` gives the first its history. Needs
-playwright and a Chromium.
+The first run is shown alone, both are compared; `alfilter fit … --snapshots 24` gives the first its history. `--out
+FOLDER`, `--only view,view-zoom` or `--only all` for screens that no document shows. Needs playwright and a Chromium.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IMAGES = Path(__file__).parent / "images"
 PICK = "const pick = (g, v) => view.controls.pick(g, v), $ = (id) => document.getElementById(id);"
 
 
-STEER = """$('brush').click(); view.state.radius = 40; view.state.amount = -4;
+STEER = """$('brush').click(); pick('kind', 'lower'); view.state.radius = 40;
   const [rows, columns] = view.shape;
   for (let k = 0; k < 6; k++) view.controls.stroke.dab('m0', [columns * (0.35 + 0.05 * k), rows * 0.3]);
   $('s-steer').scrollIntoView()"""
@@ -56,6 +56,9 @@ SHOTS = [
     Shot("view-phone-dark", 375, 812, "dark", tour=True, ratio=2.0),
     Shot("view-projector", 1920, 1080, "light", "pick('mode', 'split'); pick('overlay', 'alpha')", (0.4, 0.4)),
 ]  # fmt: skip
+
+
+DOCUMENTED = ["view", "view-zoom", "view-compare", "view-steer", "view-phone"]
 
 
 def take(browser: Any, address: str, shot: Shot, out: Path) -> None:
@@ -94,7 +97,7 @@ def main(runs: list[str], out: Path, names: list[str]) -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         for shot in SHOTS:
-            if names and shot.name not in names:
+            if shot.name not in names and names != ["all"]:
                 continue
             models = open_models(runs if shot.name in ("view-compare", "view-difference") else runs[:1])
             with Server(Gallery(models, open_reference(None, models))) as server:
@@ -110,5 +113,5 @@ def main(runs: list[str], out: Path, names: list[str]) -> None:
 if __name__ == "__main__":
     words = sys.argv[1:]
     target = Path(words[words.index("--out") + 1]) if "--out" in words else IMAGES
-    only = words[words.index("--only") + 1].split(",") if "--only" in words else []
+    only = words[words.index("--only") + 1].split(",") if "--only" in words else DOCUMENTED
     main([word for word in words if Path(word).exists() and Path(word) != target], target, only)

@@ -51,7 +51,7 @@ export class Controls {
   sources() {
     const list = this.models.map((model) => [`m${model.id}`, model.name]);
     for (const model of this.models) if (model.alpha) list.push([`m${model.id}:learned`, `${model.name}, as learned`]);
-    if (this.view.about.reference) list.push(["nearest", "the picture's pixels"], ["bicubic", "the picture, bicubic"]);
+    if (this.view.about.reference) list.push(["nearest", "stored pixels"], ["bicubic", "bicubic"]);
     for (const [id, shown] of [["first", list], ["second", list]]) {
       $(id).replaceChildren(...shown.map(([value, text]) => new Option(text, value)));
       $(id).value = this.state[id];
@@ -115,7 +115,10 @@ export class Controls {
       this.state.radius = 3 * Math.pow(Math.max(widest, 4) / 3, v / 100);
       $("size-out").textContent = `${Math.round(2 * this.state.radius)} pixels`;
     });
-    range("strength", (v) => { this.state.amount = v / 4; $("strength-out").textContent = `${v / 4} channels a dab`; });
+    range("strength", (v) => {
+      this.state.amount = 0.05 * Math.pow(160, v / 100);
+      $("strength-out").textContent = `${short(this.state.amount, 2)} channels a dab`;
+    });
     $("in").onclick = () => view.zoomBy(octave);
     $("out").onclick = () => view.zoomBy(-octave);
     $("fit").onclick = () => view.fit();

@@ -45,7 +45,7 @@ export class Tour {
       list.push(
         {
           title: "Which waves pass where",
-          text: `Places enter the network as ${model.alpha.channels} waves, slow to fast. A filter lets ${model.alpha.bandwidth} of them pass around a learned α, and α differs from place to place: dark where slow waves are enough, bright where fine detail needs fast ones.`,
+          text: `Places enter the network as ${model.alpha.channels} waves, slow to fast. A filter lets ${model.alpha.bandwidth} of them pass around a learned α, and α differs from place to place: dark where slower waves pass, bright where faster ones do.`,
           show: () => { pick("mode", "one"); view.fit(); pick("overlay", "alpha"); },
         },
         {
@@ -77,22 +77,29 @@ export class Tour {
     step.show();
   }
 
-  // a place with much going on: the strongest edge among the tiles at hand, away from the border
+  // a place with much going on: the block of the picture with the strongest edges among the tiles at hand
   lively() {
-    const { tiles, shape, camera } = this.view;
-    let best = [0, (shape[1] - 1) / 2, (shape[0] - 1) / 2];
+    const { tiles, shape, camera } = this.view, sums = new Map(), block = Math.max(4, Math.min(...shape) / 20);
     for (const tile of tiles.held.values()) {
       if (tile.kind !== "u2") continue;
-      const scale = Math.pow(2, tile.zoom / camera.octave), { width, height, channels, data } = tile, step = Math.max(2, Math.round(4 * scale));
+      const scale = Math.pow(2, tile.zoom / camera.octave), { width, height, channels, data } = tile, step = Math.max(1, Math.round(scale));
       for (let y = step; y < height - step; y += step) {
         for (let x = step; x < width - step; x += step) {
           const at = (dx, dy) => data[((y + dy) * width + x + dx) * channels];
           const edge = Math.abs(at(step, 0) - at(-step, 0)) + Math.abs(at(0, step) - at(0, -step));
-          const [sx, sy] = [(tile.x * tiles.size + x) / scale, (tile.y * tiles.size + y) / scale];
-          const inner = Math.min(sx, sy, shape[1] - sx, shape[0] - sy) > Math.min(...shape) / 6;
-          if (inner && edge > best[0]) best = [edge, sx, sy];
+          const key = [(tile.x * tiles.size + x) / scale, (tile.y * tiles.size + y) / scale].map((v) => Math.floor(v / block)).join();
+          const entry = sums.get(key) ?? { sum: 0, many: 0 };
+          entry.sum += edge;
+          entry.many++;
+          sums.set(key, entry);
         }
       }
+    }
+    let best = [0, (shape[1] - 1) / 2, (shape[0] - 1) / 2];
+    for (const [key, { sum, many }] of sums) {
+      const [x, y] = key.split(",").map((k) => (Number(k) + 0.5) * block);
+      const inner = Math.min(x, y, shape[1] - x, shape[0] - y) > Math.min(...shape) / 6;
+      if (inner && sum / many > best[0]) best = [sum / many, x, y];
     }
     return best.slice(1);
   }

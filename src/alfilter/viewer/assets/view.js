@@ -49,7 +49,7 @@ class View {
 
   label(source) {
     const model = this.model(source);
-    if (source === "nearest") return "the picture's pixels";
+    if (source === "nearest") return "the stored pixels";
     if (source === "bicubic") return "the picture, bicubic";
     const many = this.about.models.length > 1;
     const moment = this.state.moment !== null && model === this.controls.taught;
