@@ -79,25 +79,25 @@ def photo(tmp_path: Path) -> str:
     return str(picture(tmp_path / "photo.png", 16, 12))
 
 
-@pytest.mark.parametrize(
-    "training", [(), ("--train", "batch=50"), ("--train", "tv=0.001")], ids=["full", "batch", "tv"]
-)
-def test_two_processes_give_the_curve_of_one(tmp_path: Path, photo: str, training: tuple[str, ...]) -> None:
-    words = ["fit", photo, *STEPS, *SMALL_PIECES, *training]
-    one, two = tmp_path / "one", tmp_path / "two"
+@pytest.mark.parametrize("training", ["batch=none", "batch=50", "tv=0.001"])
+def test_two_processes_give_the_curve_of_one(tmp_path: Path, photo: str, training: str) -> None:
+    words = ["fit", photo, *STEPS, *SMALL_PIECES, "--train", training]
+    one, threads, two = (tmp_path / name for name in ("one", "threads", "two"))
     members = together(command, [*words, "--out", str(two), "--json"], str(tmp_path / "log"))
+    assert alfilter(*words, "--out", threads, "--threads", "2").code == 0
     assert alfilter(*words, "--out", one).code == 0
     assert codes(members) == [0, 0], (tmp_path / "log-0").read_text()
-    assert losses(two) == pytest.approx(losses(one), rel=1e-5)
+    assert losses(two) == losses(threads)  # the same sums in the same order: to the bit
+    # at a flat start the variation's subgradient is the sign of a rounding error: one order of sums is not another
+    assert losses(two) == pytest.approx(losses(one), rel=1e-3 if training.startswith("tv") else 1e-6)
     assert len(losses(two)) == 12
     said = (tmp_path / "log-0").read_text()
-    first, second = (json.loads(line) for line in (said.splitlines()[0], (one / "metrics.json").read_text()))
-    assert first["metrics"]["psnr"] == pytest.approx(second["metrics"]["psnr"], abs=1e-3)
+    assert json.loads(said.splitlines()[0])["metrics"] == json.loads((threads / "metrics.json").read_text())["metrics"]
     assert (tmp_path / "log-1").read_text() == ""
 
 
 def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, photo: str) -> None:
-    words = ["fit", photo, "--quiet", *TINY, *SMALL_PIECES, "--steps", "600", "--train", "batch=64", "--out"]
+    words = ["fit", photo, "--quiet", *TINY, *SMALL_PIECES, "--steps", "250", "--train", "batch=64", "--out"]
     whole, cut, log = tmp_path / "whole", tmp_path / "cut", str(tmp_path / "log")
     assert codes(together(command, [*words, str(whole)], log)) == [0, 0]
     members = together(command, [*words, str(cut)], log)
@@ -105,7 +105,7 @@ def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, p
     os.kill(members[1].pid or 0, signal.SIGTERM)  # not the one that writes
     assert codes(members) == [130, 143]
     assert "--resume goes on" in Path(f"{log}-0").read_text()
-    assert 20 < json.loads((cut / "metrics.json").read_text())["steps"] < 600
+    assert 20 < json.loads((cut / "metrics.json").read_text())["steps"] < 250
     assert codes(together(command, [*words, str(cut), "--resume"], log)) == [0, 0]
     assert losses(cut) == losses(whole)  # to the bit
     assert (cut / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
