@@ -69,7 +69,7 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "| siren | omega=30 lr=0.0001 |" in only.summarise([line])
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in tuning.ELSEWHERE])
+@pytest.mark.parametrize("name", [name for name in tuning.FOUND if name not in tuning.ELSEWHERE])
 def test_the_default_is_what_the_search_found(name: str) -> None:
     """With as many samples as in the search, the preset has its very settings."""
     options, recipe = tuning.FOUND[name]

@@ -114,10 +114,10 @@ RISING = ("omega",)
 
 
 def found(name: str, samples: int) -> tuple[Settings, Settings]:
-    """What the search found for a method, with so many samples seen per axis."""
+    """What the search found for a method, with so many samples seen per axis; before it was run, its start."""
     from alfilter.methods.method import Density, follow
 
-    options, recipe = FOUND[name]
+    options, recipe = FOUND.get(name, ({}, {}))
     rising = {key: value for key, value in options.items() if key in RISING}
     return {**options, **follow(SIZE, rising)(Density(2, samples))[0]}, recipe
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -69,11 +68,11 @@ def _webp_size(start: bytes) -> tuple[int, int]:
     return height, width
 
 
-def _check_size(file: Path, height: int, width: int, most: float = MAX_PIXELS) -> None:
+def _check_size(file: Path, height: int, width: int) -> None:
     """Refuse by the header, before a pixel is decoded."""
     if height < 2 or width < 2:
         raise UserError(f"expected at least 2x2 pixels in {file}, got {width}x{height}; give a larger image")
-    if height * width > most:
+    if height * width > MAX_PIXELS:
         limit = f"at most {MAX_PIXELS // 10**6} million pixels"
         raise UserError(f"expected {limit} in {file}, got {width}x{height}; crop or shrink it")
 
@@ -146,8 +145,7 @@ def _decode_tiff(file: Path) -> Array:
 
     with TiffFile(file) as tiff:
         page: Any = tiff.pages[0]
-        limit = math.inf if page.is_memmappable else MAX_PIXELS
-        _check_size(file, page.imagelength, page.imagewidth, limit)
+        _check_size(file, page.imagelength, page.imagewidth)
         if any(o + n > file.stat().st_size for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)):
             raise ValueError("the TIFF is cut short")  # tifffile would fill the rest with zeros
         plain = page.photometric in (PHOTOMETRIC.MINISWHITE, PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
