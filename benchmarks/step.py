@@ -2,7 +2,9 @@
 
 One step: the gradient of all 262,144 samples of a 512×512 colour picture and the optimiser's update, at the paper's
 setting (3×256, L = 8, an α grid of 512×512). Everything is timed in one process, in turns, so that a machine that slows
-down slows everything down; the best of the repetitions counts.
+down slows everything down; the best of the repetitions counts. The filter's share is the median over pairs of steps
+with and without it, side by side, and like the peak memory it is taken in a process of its own: an eager pass over the
+whole batch leaves two gigabytes of used memory behind.
 
     python benchmarks/step.py [--json] [--repeat 7] [--jax-python PYTHON]
 """
@@ -135,13 +137,40 @@ def measure(steps: dict[str, Step], repeat: int) -> dict[str, list[float]]:
     return seconds
 
 
-def peak_memory() -> float:
-    """Megabytes that three steps of al-sine need above what the imports took, in a fresh process."""
-    command = [sys.executable, __file__, "--peak"]
+def share(dear: Step, cheap: Step, turns: int) -> float:
+    """What `dear` costs above `cheap`, as a share of itself: the median over turns of both, side by side.
+
+    The two differ by a few per cent, less than a shared machine's moods from minute to minute, so each turn compares
+    neighbours in time, in changing order (dear, cheap, cheap, dear), and the median drops disturbed turns.
+    """
+    shares = []
+    for _ in range(turns):
+        seconds = {dear: 0.0, cheap: 0.0}
+        for run in (dear, cheap, cheap, dear):
+            began = time.perf_counter()
+            run()
+            seconds[run] += time.perf_counter() - began
+        shares.append(1 - seconds[cheap] / seconds[dear])
+    return statistics.median(shares)
+
+
+def alone(*words: str) -> float:
+    """A number that this script prints in a fresh process, whose memory nobody has used before."""
+    command = [sys.executable, __file__, *words]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def _share(turns: int) -> float:
+    """The filter's share of a step."""
+    task, found = ImageTask.from_file("sample:astronaut"), fields()
+    dear, cheap = (step(found[name], task) for name in ("al-sine", "fourier-sine"))
+    for run in (dear, cheap):
+        run()
+    return share(dear, cheap, turns)
+
+
 def _peak() -> float:
+    """Megabytes that three steps of al-sine need above what the imports took."""
     before = _high_water()
     run = step(fields()["al-sine"], ImageTask.from_file("sample:astronaut"))
     for _ in range(3):
@@ -155,7 +184,7 @@ def _high_water() -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
 
 
-def summary(seconds: dict[str, list[float]], peak: float) -> dict[str, object]:
+def summary(seconds: dict[str, list[float]], peak: float, of_filter: float) -> dict[str, object]:
     """Best seconds, and the ratios the targets are stated in."""
     best = {name: min(times) for name, times in seconds.items()}
     lowest = min(value for name, value in best.items() if name.startswith("products"))
@@ -168,7 +197,7 @@ def summary(seconds: dict[str, list[float]], peak: float) -> dict[str, object]:
         "al-relu of products": lowest / best["al-relu"],
         "al-sine over eager": best["eager al-sine"] / best["al-sine"],
         "al-sine over jax": min(peers) / best["al-sine"] if peers else None,
-        "share of the filter": 1 - best["fourier-sine"] / best["al-sine"],
+        "share of the filter": of_filter,
         "peak megabytes": peak,
     }
 
@@ -199,20 +228,24 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of everything")
     parser.add_argument("--jax-python", help="a Python that can import jax, for the peer")
-    parser.add_argument("--peak", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--peak", action="store_true", help="print the peak memory of al-sine alone")
+    parser.add_argument("--share", action="store_true", help="print the filter's share alone")
     arguments = parser.parse_args()
     keep_freed_memory()
     if arguments.peak:
         print(_peak())
         return
-    peak = peak_memory()
+    if arguments.share:
+        print(_share(2 * arguments.repeat))
+        return
+    peak, of_filter = alone("--peak"), alone("--share", "--repeat", str(arguments.repeat))
     task = ImageTask.from_file("sample:astronaut")
     steps: dict[str, Step] = {f"products, {chunk} rows": floor(chunk) for chunk in CHUNKS}
     steps |= {name: step(field, task) for name, field in fields().items()}
     steps["eager al-sine"] = eager(fields()["al-sine"], task)
     if arguments.jax_python:
         steps |= {f"jax, {mode}": jax_peer(arguments.jax_python, mode) for mode in ("one pass", "pieces")}
-    found = summary(measure(steps, arguments.repeat), peak)
+    found = summary(measure(steps, arguments.repeat), peak, of_filter)
     if arguments.json:
         print(json.dumps(found))
     else:
