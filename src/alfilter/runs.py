@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import torch
 
@@ -24,9 +24,11 @@ from alfilter.report.run import PICTURES
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, Result, fit, save
 from alfilter.training.checkpoint import first_difference
+from alfilter.training.snapshots import Snapshots, remove_snapshots
 
 MODEL, CONFIG, METRICS, HISTORY = "model.safetensors", "config.json", "metrics.json", "history.jsonl"
 CHECKPOINT = "checkpoint.safetensors"
+A = TypeVar("A")
 _FILES = (MODEL, CONFIG, METRICS, HISTORY, CHECKPOINT, "report.html", *(f"{name}.png" for name in PICTURES))
 
 
@@ -52,6 +54,7 @@ class Order:
     resume: bool = False
     overwrite: bool = False
     checkpoint_every: float = 30.0
+    snapshots: int = 0  # how many moments of the training to keep as models
     device: str = "auto"
     command: tuple[str, ...] = ()
 
@@ -92,6 +95,7 @@ def run(
         **options,
     )
     model.to(choose_device(order.device))
+    snapshots = Snapshots(folder, model, order.snapshots)
     config = _config(order, model, task, setting)
     finished = open_folder(folder, config, order)
     if finished is not None:
@@ -107,15 +111,26 @@ def run(
                 seed=order.seed,
                 checkpoint=folder / CHECKPOINT,
                 checkpoint_every=order.checkpoint_every,
-                on_progress=on_progress,
+                on_progress=_both(snapshots.look, on_progress),
                 on_log=history.add,
-                on_start=history.cut,
+                on_start=_both(history.cut, snapshots.begin),
                 should_stop=should_stop,
             )
     except NotFinite:
         save(model, folder / MODEL)
         raise
     return finish(folder, order, model, task, result)
+
+
+def _both(first: Callable[[A], None], second: Callable[[A], None] | None) -> Callable[[A], None]:
+    """One call for two listeners, the second of which may be missing."""
+
+    def call(told: A) -> None:
+        first(told)
+        if second is not None:
+            second(told)
+
+    return call
 
 
 def settle(order: Order, task: Task, folder: Path, say: Callable[[str], None]) -> Order:
@@ -237,6 +252,8 @@ def open_folder(folder: Path, config: dict[str, Any], order: Order) -> dict[str,
             return done
     try:
         _clear(folder, () if resumed else _FILES)
+        if not resumed:
+            remove_snapshots(folder)
         made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

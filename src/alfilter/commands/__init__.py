@@ -12,6 +12,7 @@ from alfilter.commands.export import add_export
 from alfilter.commands.fit import add_fit
 from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
 from alfilter.commands.studies import add_experiment, add_methods
+from alfilter.commands.view import add_view
 
 COMMANDS: dict[str, Callable[[Any], None]] = {
     "fit": add_fit,
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "predict": add_predict,
     "info": add_info,
     "export": add_export,
+    "view": add_view,
     "methods": add_methods,
     "experiment": add_experiment,
 }

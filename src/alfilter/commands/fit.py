@@ -35,6 +35,8 @@ def add_fit(commands: Any) -> None:
     p.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
     p.add_argument("--checkpoint-every", type=float, default=30.0, metavar="SECONDS",
                    help="time between two states a killed run can go on from (default: 30)")  # fmt: skip
+    p.add_argument("--snapshots", type=int, default=0, metavar="N",
+                   help="keep N moments of the training for 'alfilter view' (default: none)")  # fmt: skip
     p.add_argument("--quiet", action="store_true", help="no progress")
     add_json(p)
     p.set_defaults(command=_fit)
@@ -70,6 +72,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         overwrite=arguments.overwrite,
         device=arguments.device,
         checkpoint_every=arguments.checkpoint_every,
+        snapshots=arguments.snapshots,
         command=("alfilter", *(word for word in arguments.words if word not in ("--resume", "--overwrite"))),
     )
     use_threads(arguments.threads)

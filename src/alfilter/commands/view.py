@@ -1,0 +1,53 @@
+"""`alfilter view`: a local page that looks inside trained fields."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from alfilter.commands.shared import use_threads
+
+
+def add_view(commands: Any) -> None:
+    p = commands.add_parser("view", help="open a local page that looks inside one or more models of a picture")
+    p.add_argument("models", metavar="MODEL", nargs="+", help="a model.safetensors or a run folder")
+    p.add_argument("--reference", metavar="FILE", help="the fitted picture (default: the copy in the run folder)")
+    p.add_argument("--port", type=int, default=8700, help="0 takes any that is free (default: 8700)")
+    p.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, only this machine)")
+    p.add_argument("--no-browser", action="store_true", help="only say where the page is")
+    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    p.set_defaults(command=_view)
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    from alfilter.viewer.gallery import Gallery
+    from alfilter.viewer.guard import is_loopback
+    from alfilter.viewer.models import open_models, open_reference
+    from alfilter.viewer.server import Server
+
+    use_threads(arguments.threads)
+    models = open_models(arguments.models)
+    gallery = Gallery(models, open_reference(arguments.reference, models))
+    with Server(gallery, arguments.host, arguments.port) as server:
+        gallery.warm_up()
+        if not is_loopback(server.host):
+            print("alfilter: everybody who can reach this address can look at and steer the models", file=sys.stderr)
+        print(f"alfilter: the page is at {server.address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        if not arguments.no_browser:
+            _open(server.address)
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            print("alfilter: the page is closed", file=sys.stderr)
+    return 0
+
+
+def _open(address: str) -> None:
+    """Show the page in a browser, where there is a screen for one."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    import webbrowser
+
+    webbrowser.open(address)

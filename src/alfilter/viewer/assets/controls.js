@@ -1,0 +1,422 @@
+// The panel: what every control does, the numbers under the cursor, the brush, the history.
+
+import { css, table } from "./colours.js";
+import { drawCurve, drawResponse, responseTable, short } from "./plots.js";
+
+const $ = (id) => document.getElementById(id);
+const all = (name) => [...document.querySelectorAll(`input[name=${name}]`)];
+
+async function ask(path, body) {
+  const options = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const answer = await fetch(path, options);
+  const value = await answer.json();
+  if (!answer.ok) throw new Error(value.error);
+  return value;
+}
+
+export class Controls {
+  constructor(view) {
+    this.view = view;
+    this.models = view.about.models;
+    this.taught = this.models.find((model) => model.snapshots.length > 1) ?? this.models[0]; // whose history is shown
+    this.stroke = new Stroke(this);
+    this.curve = null;
+    this.title();
+    this.sources();
+    this.wire();
+    this.alphaControls();
+    this.loadHistory();
+    this.theme(localStorage.getItem("alfilter-theme"));
+  }
+
+  get state() {
+    return this.view.state;
+  }
+
+  get busy() {
+    return this.stroke.sending || this.looking;
+  }
+
+  title() {
+    const model = this.view.model(this.state.first) ?? this.models[0];
+    const names = this.models.map((m) => m.name).join(" · ");
+    const [rows, columns] = model.shape, psnr = model.metrics.psnr;
+    $("title").textContent = names;
+    document.title = `${names}: alfilter`;
+    $("facts").textContent = [`${model.method}, ${model.params.toLocaleString("en")} numbers`, `${columns} × ${rows} pixels`,
+      ...(psnr ? [`${psnr.toFixed(1)} dB`] : []), ...(model.steered ? ["steered, not saved"] : [])].join(" · ");
+  }
+
+  // what can be shown, as choices
+  sources() {
+    const list = this.models.map((model) => [`m${model.id}`, model.name]);
+    for (const model of this.models) if (model.alpha) list.push([`m${model.id}:learned`, `${model.name}, as learned`]);
+    if (this.view.about.reference) list.push(["nearest", "stored pixels"], ["bicubic", "bicubic"]);
+    for (const [id, shown] of [["first", list], ["second", list]]) {
+      $(id).replaceChildren(...shown.map(([value, text]) => new Option(text, value)));
+      $(id).value = this.state[id];
+    }
+    this.state.beside = this.models.length > 1 ? this.models.map((m) => `m${m.id}`) : ["m0", this.view.about.reference ? "bicubic" : "m0:learned"].filter((s) => list.some(([v]) => v === s));
+    $("beside").replaceChildren(...list.map(([value, text]) => {
+      const label = document.createElement("label"), box = Object.assign(document.createElement("input"), { type: "checkbox", value });
+      box.checked = this.state.beside.includes(value);
+      box.addEventListener("change", () => {
+        const chosen = [...$("beside").querySelectorAll("input:checked")].map((input) => input.value);
+        if (!chosen.length || chosen.length > 6) box.checked = !box.checked;
+        else this.set({ beside: chosen });
+      });
+      label.append(box, text);
+      return label;
+    }));
+  }
+
+  set(change) {
+    Object.assign(this.state, change);
+    const { mode } = this.state;
+    $("l-second").hidden = mode !== "split" && mode !== "diff";
+    $("l-first").hidden = mode === "side";
+    $("l-beside").hidden = mode !== "side";
+    $("l-cut").hidden = mode !== "split";
+    $("l-gain").hidden = mode !== "diff";
+    $("overlay-more").hidden = this.state.overlay === "none";
+    $("l-scale").hidden = this.state.overlay !== "scale";
+    $("brush-more").hidden = !this.state.brush;
+    this.legend();
+    this.title();
+    this.view.arrange();
+    this.view.refresh();
+  }
+
+  against(source) {
+    if ([...$("second").options].some((option) => option.value === source)) this.state.second = $("second").value = source;
+  }
+
+  pick(group, value) {
+    const input = all(group).find((one) => one.value === value);
+    if (!input || input.disabled) return;
+    input.checked = true;
+    this.set({ [group]: value });
+  }
+
+  wire() {
+    const view = this.view, octave = view.camera.octave;
+    for (const group of ["mode", "overlay", "kind"]) for (const input of all(group)) input.addEventListener("change", () => this.set({ [group]: input.value }));
+    for (const id of ["first", "second"]) $(id).addEventListener("change", () => this.set({ [id]: $(id).value }));
+    const range = (id, apply) => {
+      const run = () => apply(Number($(id).value));
+      $(id).addEventListener("input", () => { run(); view.refresh(); });
+      run();
+    };
+    range("boundary", (v) => (this.state.cut = v / 100));
+    range("gain", (v) => { this.state.gain = 2 ** v; $("gain-out").textContent = `${2 ** v}×`; });
+    range("opacity", (v) => { this.state.opacity = v / 100; $("opacity-out").textContent = `${v} %`; });
+    const widest = Math.max(...view.shape) / 3;
+    range("size", (v) => {
+      this.state.radius = 3 * Math.pow(Math.max(widest, 4) / 3, v / 100);
+      $("size-out").textContent = `${Math.round(2 * this.state.radius)} pixels`;
+    });
+    range("strength", (v) => {
+      this.state.amount = 0.05 * Math.pow(160, v / 100);
+      $("strength-out").textContent = `${short(this.state.amount, 2)} channels a dab`;
+    });
+    $("in").onclick = () => view.zoomBy(octave);
+    $("out").onclick = () => view.zoomBy(-octave);
+    $("fit").onclick = () => view.fit();
+    $("one").onclick = () => view.lookAt(view.camera.x, view.camera.y, 0);
+    $("help").onclick = () => view.tour.open();
+    $("theme").onclick = () => {
+      const dark = getComputedStyle(document.documentElement).colorScheme === "dark" ||
+        (document.documentElement.dataset.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+      this.theme(dark ? "light" : "dark");
+    };
+    $("marks").onchange = () => this.set({ marks: $("marks").checked });
+    $("brush").onchange = () => this.set({ brush: $("brush").checked });
+    $("undo").onclick = () => this.change("undo");
+    $("reset").onclick = () => this.change("reset");
+    $("peek").onpointerdown = () => this.peek(true);
+    for (const name of ["pointerup", "pointerleave", "pointercancel"]) $("peek").addEventListener(name, () => this.peek(false));
+    $("peek").onclick = (event) => event.detail === 0 && this.peek(!this.state.peek); // by the keyboard: on, off
+    $("save").onsubmit = (event) => { event.preventDefault(); this.save(); };
+  }
+
+  theme(name) {
+    if (!name) return;
+    document.documentElement.dataset.theme = name;
+    localStorage.setItem("alfilter-theme", name);
+  }
+
+  setCut(share) {
+    this.state.cut = Math.min(1, Math.max(0, share));
+    $("boundary").value = Math.round(100 * this.state.cut);
+    this.view.changed();
+  }
+
+  toggleBrush() {
+    if ($("brush").disabled) return;
+    $("brush").checked = !$("brush").checked;
+    this.set({ brush: $("brush").checked });
+  }
+
+  // ---- local frequency
+
+  alphaControls() {
+    const with_alpha = this.models.filter((model) => model.alpha), without = this.models.filter((model) => !model.alpha);
+    const scales = Math.max(1, ...with_alpha.map((model) => model.alpha.levels));
+    $("which-scale").max = scales - 1;
+    $("which-scale").addEventListener("input", () => this.set({ level: Number($("which-scale").value) }));
+    for (const input of all("overlay")) input.disabled = !with_alpha.length;
+    $("brush").disabled = !with_alpha.length;
+    $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !with_alpha.length;
+    $("s-steer").hidden = !with_alpha.length;
+    $("no-alpha").hidden = !without.length;
+    $("no-alpha").textContent = `α is not defined for ${without.map((m) => m.method).join(", ")}: ${without.length > 1 ? "they have" : "it has"} no filter to look at.`;
+    if (with_alpha.length) drawResponse($("response"), with_alpha[0].alpha, null);
+    $("row-truth").hidden = $("row-error").hidden = !this.view.about.reference;
+    this.legend();
+    this.steered();
+  }
+
+  legend() {
+    const model = this.models.find((m) => m.alpha);
+    if (!model || this.state.overlay === "none") return;
+    const scale = this.state.overlay === "scale", map = scale ? "cividis" : "viridis";
+    const context = $("legend").getContext("2d"), image = context.createImageData(256, 1);
+    new Uint32Array(image.data.buffer).set(table(map));
+    context.putImageData(image, 0, 0);
+    const { low, high } = this.view.look(`m${model.id}`);
+    $("legend-low").textContent = scale ? "0" : low.toFixed(1);
+    $("legend-high").textContent = scale ? "1" : high.toFixed(1);
+    $("legend-name").textContent = scale ? `share of scale ${this.state.level} that passes` : "α in channels: slow to fast waves pass";
+    $("legend").setAttribute("aria-label", `Colours from ${$("legend-low").textContent} (${css(map, 0)}, dark) to ${$("legend-high").textContent} (bright): ${$("legend-name").textContent}`);
+    const cycles = model.alpha.cycles[1][Math.min(this.state.level, model.alpha.levels - 1)];
+    $("scale-out").textContent = `${this.state.level}: a wave is ${short(1 / cycles)} pixels long`;
+  }
+
+  // ---- under the cursor
+
+  look() {
+    this.again = true;
+    if (this.looking) return;
+    this.looking = true;
+    this.again = false;
+    const view = this.view, [x, y] = view.probe, model = view.model(view.pointed ?? this.state.first) ?? view.model(this.state.first) ?? this.models[0];
+    const then = this.state.moment !== null && model === this.taught ? `&t=${this.state.moment}` : (view.pointed ?? "").endsWith(":learned") || this.state.peek ? "&v=0" : "";
+    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}`).then((found) => this.found(model, found), () => {}).finally(() => {
+      setTimeout(() => {
+        this.looking = false;
+        if (this.again && view.probe) this.look();
+      }, 30);
+    });
+  }
+
+  found(model, found) {
+    this.spot = { model: model.id, ...found };
+    const native = (values) => values.map((v) => {
+      const stored = model.low + v * (model.high - model.low);
+      return model.bits <= 16 && model.high > 1 ? Math.round(Math.min(Math.max(stored, model.low), model.high)) : stored.toFixed(4);
+    }).join(", ");
+    const colour = (values) => {
+      const shown = values.length < 3 ? [values[0], values[0], values[0]] : values.slice(0, 3);
+      return `rgb(${shown.map((v) => Math.round(255 * Math.min(1, Math.max(0, v)))).join(" ")})`;
+    };
+    const digits = Math.max(1, Math.ceil(Math.log10(this.view.camera.scale)));
+    $("spot-place").textContent = `column ${found.x.toFixed(digits)}, row ${found.y.toFixed(digits)}`;
+    $("spot-value").textContent = native(found.value);
+    $("swatch-field").style.background = colour(found.value);
+    if (found.reference) {
+      $("spot-truth").textContent = native(found.reference);
+      $("swatch-truth").style.background = colour(found.reference);
+      const error = found.error.reduce((sum, e) => sum + Math.abs(e), 0) / found.error.length;
+      $("spot-error").textContent = `${(255 * error).toFixed(1)} of 255 at this pixel`;
+    }
+    $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !model.alpha;
+    if (model.alpha) {
+      $("spot-alpha").textContent = `${found.alpha.toFixed(2)} of ${model.alpha.channels} channels`;
+      drawResponse($("response"), model.alpha, found);
+      if ($("numbers").open) responseTable($("response-table"), model.alpha, found);
+    }
+  }
+
+  // after every drawing: the scale, what the screen says
+  moved(whole) {
+    const { camera, tiles } = this.view, scale = camera.target;
+    const shown = scale >= 100 ? Math.round(scale).toLocaleString("en") : scale >= 10 ? scale.toFixed(0) : String(Number(scale.toFixed(2)));
+    if ($("scale").textContent !== `${shown}×`) $("scale").textContent = `${shown}×`;
+    if (!whole || camera.moving || !tiles.idle) return;
+    const { mode, first } = this.state, against = mode === "side" ? null : this.view.yardstick(first);
+    const value = against && this.view.words(first) !== this.view.words(against) ? tiles.psnr(this.view.words(first), this.view.words(against), camera) : null;
+    const text = value === null ? "" : `What is on the screen: ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
+    if ($("screen").textContent !== text) $("screen").textContent = text;
+    const where = `${mode === "diff" ? "difference of " : ""}${this.view.panes.flatMap((pane) => pane.sources).map((s) => this.view.label(s)).join(", ")}`;
+    $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around column ${Math.round(camera.x)}, row ${Math.round(camera.y)}`);
+  }
+
+  // ---- steering
+
+  steerable(source) {
+    const model = this.view.model(source ?? this.state.first) ?? this.models[0];
+    return model.alpha ? model : this.models.find((m) => m.alpha);
+  }
+
+  apply(model, answer) {
+    model.steered = answer.steered;
+    model.version = answer.version;
+    model.undo = answer.undo;
+    this.view.tiles.stale((words) => new RegExp(`^m=${model.id}&layer=[a-z0-9]+$`).test(words), answer.box);
+    this.lastSteered = model;
+    this.steered();
+    this.title();
+    this.view.refresh();
+    if (this.view.probe) this.look();
+  }
+
+  steered() {
+    const model = this.lastSteered ?? this.models.find((m) => m.steered), on = Boolean(model?.steered);
+    $("undo").disabled = !(model?.undo > 0);
+    $("reset").disabled = $("peek").disabled = !on;
+    $("save").hidden = !on || !this.view.about.save;
+  }
+
+  async change(what) {
+    const model = this.lastSteered ?? this.models.find((m) => m.steered);
+    if (!model) return;
+    try {
+      this.apply(model, await ask(`/api/${what}`, { m: model.id }));
+      $("steer-said").textContent = what === "reset" ? "Back to what was learned." : "The last stroke is taken back.";
+    } catch (error) {
+      $("steer-said").textContent = error.message;
+    }
+  }
+
+  async save() {
+    const model = this.lastSteered ?? this.models.find((m) => m.steered);
+    try {
+      const answer = await ask("/api/save", { m: model.id, name: $("save-name").value });
+      $("steer-said").textContent = `Saved: ${answer.file}`;
+    } catch (error) {
+      $("steer-said").textContent = error.message;
+    }
+  }
+
+  peek(on) {
+    if (this.state.peek === on || (on && $("peek").disabled)) return;
+    this.state.peek = on;
+    this.view.refresh();
+  }
+
+  // ---- history
+
+  async loadHistory() {
+    const found = await ask(`/api/history?m=${this.taught.id}`).catch(() => ({ points: [], snapshots: [] }));
+    if (found.points.length < 2 && found.snapshots.length < 2) return;
+    this.history = found;
+    $("s-history").hidden = false;
+    $("curve").parentElement.hidden = found.points.length < 2;
+    $("l-moment").hidden = found.snapshots.length < 2;
+    $("moment").max = $("moment").value = Math.max(1, found.snapshots.length - 1);
+    $("moment").addEventListener("input", () => { this.stopPlaying(); this.atMoment(Number($("moment").value)); });
+    $("play").onclick = () => (this.playing ? this.stopPlaying() : this.play());
+    $("curve").addEventListener("click", (event) => {
+      if (found.snapshots.length < 2 || !this.curve) return;
+      const box = $("curve").getBoundingClientRect(), step = this.curve.stepAt(((event.clientX - box.left) / box.width) * 320);
+      const apart = found.snapshots.map((s) => Math.abs(Math.log((s + 1) / (step + 1))));
+      $("moment").value = apart.indexOf(Math.min(...apart));
+      this.stopPlaying();
+      this.atMoment(Number($("moment").value));
+    });
+    this.sayMoment();
+  }
+
+  atMoment(index) {
+    const { snapshots } = this.history;
+    this.set({ moment: index >= snapshots.length - 1 ? null : snapshots[index] });
+    this.sayMoment();
+    if (this.view.probe) this.look();
+  }
+
+  sayMoment() {
+    const { points, snapshots } = this.history, { moment } = this.state, name = this.models.length > 1 ? `${this.taught.name}: ` : "";
+    const step = moment ?? points.at(-1)?.[0] ?? snapshots.at(-1);
+    if (points.length > 1) this.curve = drawCurve($("curve"), points, snapshots, step);
+    const psnr = this.curve && step > 0 ? `, ${this.curve.psnr(step).toFixed(1)} dB after ${this.curve.seconds(step).toFixed(1)} s` : "";
+    const none = snapshots.length < 2 ? " Fit with --snapshots 24 to see how detail arrives." : "";
+    $("moment-said").textContent = `${name}${moment === null ? "the end, " : ""}step ${step.toLocaleString("en")}${psnr}.${none}`;
+    $("moment").setAttribute("aria-valuetext", `step ${step}`);
+  }
+
+  async play() {
+    const { snapshots } = this.history, turn = (this.playing = {});
+    $("play").textContent = "❚❚";
+    $("play").setAttribute("aria-label", "Stop");
+    let index = Number($("moment").value) >= snapshots.length - 1 ? 0 : Number($("moment").value) + 1;
+    for (; index < snapshots.length && this.playing === turn; index++) {
+      $("moment").value = index;
+      this.atMoment(index);
+      const began = performance.now();
+      await Promise.race([this.view.settled(), new Promise((resolve) => setTimeout(resolve, 1500))]);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, 220 - (performance.now() - began))));
+    }
+    if (this.playing === turn) this.stopPlaying();
+  }
+
+  stopPlaying() {
+    this.playing = null;
+    $("play").textContent = "▶";
+    $("play").setAttribute("aria-label", "Play the training");
+  }
+}
+
+// One gesture of the brush: dabs along the way, sent one after another.
+class Stroke {
+  constructor(controls) {
+    this.controls = controls;
+    this.queue = [];
+    this.sending = false;
+  }
+
+  begin(source, place) {
+    this.model = this.controls.steerable(source);
+    if (!this.model) return;
+    this.gesture = `${Date.now()}-${Math.random()}`;
+    this.put(place);
+    this.timer = setInterval(() => this.put(this.at), 130); // a brush held still goes on painting
+  }
+
+  to(place) {
+    if (!this.gesture) return;
+    const gap = this.controls.state.radius / 3, [x, y] = this.at, away = Math.hypot(place[0] - x, place[1] - y);
+    for (let k = 1; k <= Math.min(64, Math.floor(away / gap)); k++) this.put([x + ((place[0] - x) * k * gap) / away, y + ((place[1] - y) * k * gap) / away]);
+  }
+
+  put(place) {
+    this.at = place;
+    this.queue.push(place);
+    this.send();
+  }
+
+  end() {
+    clearInterval(this.timer);
+    this.gesture = null;
+  }
+
+  dab(source, place) {
+    this.begin(source, place);
+    this.end();
+  }
+
+  async send() {
+    if (this.sending || !this.queue.length) return;
+    this.sending = true;
+    const { kind, radius, amount } = this.controls.state, dabs = this.queue.splice(0, 200), model = this.model;
+    const gesture = this.gesture ?? `${Date.now()}`;
+    const order = { m: model.id, gesture, dabs, radius, amount: kind === "lower" ? -amount : amount, kind: kind === "restore" ? "restore" : "shift" };
+    try {
+      this.controls.apply(model, await ask("/api/steer", order));
+      $("steer-said").textContent = kind === "restore" ? "α comes back to what was learned." : `α is ${kind === "lower" ? "lowered" : "raised"} here. Hold “As learned” to see the difference.`;
+    } catch (error) {
+      $("steer-said").textContent = error.message;
+    }
+    this.sending = false;
+    this.send();
+  }
+}

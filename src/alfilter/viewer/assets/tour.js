@@ -1,0 +1,106 @@
+// One minute with a field: five short steps, each of which shows on the picture what it says.
+
+const $ = (id) => document.getElementById(id);
+
+export class Tour {
+  constructor(view) {
+    this.view = view;
+    this.at = 0;
+    $("tour-next").onclick = () => this.go(this.at + 1);
+    $("tour-back").onclick = () => this.go(this.at - 1);
+    $("tour-close").onclick = () => this.close();
+    $("tour").addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    if (!localStorage.getItem("alfilter-tour")) this.go(0);
+  }
+
+  open() {
+    this.go(0);
+    $("tour-next").focus();
+  }
+
+  close() {
+    $("tour").hidden = true;
+    localStorage.setItem("alfilter-tour", "seen");
+    $("stage").focus({ preventScroll: true });
+  }
+
+  steps() {
+    const { view } = this, model = view.about.models[0], [rows, columns] = model.shape, { controls } = view;
+    const pick = (group, value) => controls.pick(group, value);
+    const list = [
+      {
+        title: "A picture that is a function",
+        text: `These ${columns} × ${rows} pixels are not stored. A network of ${model.params.toLocaleString("en")} numbers answers one question: which colour is at (x, y)? The page has just asked it once for every point of your screen.`,
+        show: () => { pick("mode", "one"); pick("overlay", "none"); view.fit(); },
+      },
+      {
+        title: "Between the pixels",
+        text: view.about.reference
+          ? "32 times larger. Dots mark the pixels it was trained on; everything between them is the field's own answer. Drag the boundary: on the right the stored pixels are just squares."
+          : "32 times larger. Dots mark the pixels it was trained on; everything between them is the field's own answer.",
+        show: () => { pick("overlay", "none"); controls.against("nearest"); pick("mode", view.about.reference ? "split" : "one"); view.lookAt(...this.lively(), 5 * view.about.octave); },
+      },
+    ];
+    if (model.alpha) {
+      list.push(
+        {
+          title: "Which waves pass where",
+          text: `Places enter the network as ${model.alpha.channels} waves, slow to fast. A filter lets ${model.alpha.bandwidth} of them pass around a learned α, and α differs from place to place: dark where slower waves pass, bright where faster ones do.`,
+          show: () => { pick("mode", "one"); view.fit(); pick("overlay", "alpha"); },
+        },
+        {
+          title: "Ask any place",
+          text: "Move over the picture. The bars show which waves pass there, with their cycles per pixel; above them the field's colour, the picture's, and the error.",
+          show: () => { pick("mode", "one"); pick("overlay", "alpha"); $("h-cursor").scrollIntoView({ block: "nearest" }); },
+        },
+        {
+          title: "Steer it",
+          text: "Switch the brush on and paint: α rises or falls there, and the picture changes at once, nowhere else. Undo, reset, or save it as a new model.",
+          show: () => { pick("overlay", "none"); view.fit(); $("h-steer").scrollIntoView({ block: "nearest" }); },
+        },
+      );
+    }
+    return list;
+  }
+
+  go(index) {
+    const steps = this.steps();
+    if (index >= steps.length) return this.close();
+    this.at = Math.max(0, index);
+    const step = steps[this.at];
+    $("tour").hidden = false;
+    $("tour-count").textContent = `${this.at + 1} of ${steps.length}`;
+    $("tour-title").textContent = step.title;
+    $("tour-text").textContent = step.text;
+    $("tour-back").disabled = this.at === 0;
+    $("tour-next").textContent = this.at === steps.length - 1 ? "Done" : "Next";
+    step.show();
+  }
+
+  // a place with much going on: the block of the picture with the strongest edges among the tiles at hand
+  lively() {
+    const { tiles, shape, camera } = this.view, sums = new Map(), block = Math.max(4, Math.min(...shape) / 20);
+    for (const tile of tiles.held.values()) {
+      if (tile.kind !== "u2") continue;
+      const scale = Math.pow(2, tile.zoom / camera.octave), { width, height, channels, data } = tile, step = Math.max(1, Math.round(scale));
+      for (let y = step; y < height - step; y += step) {
+        for (let x = step; x < width - step; x += step) {
+          const at = (dx, dy) => data[((y + dy) * width + x + dx) * channels];
+          const edge = Math.abs(at(step, 0) - at(-step, 0)) + Math.abs(at(0, step) - at(0, -step));
+          const key = [(tile.x * tiles.size + x) / scale, (tile.y * tiles.size + y) / scale].map((v) => Math.floor(v / block)).join();
+          const entry = sums.get(key) ?? { sum: 0, many: 0 };
+          entry.sum += edge;
+          entry.many++;
+          sums.set(key, entry);
+        }
+      }
+    }
+    let best = [0, (shape[1] - 1) / 2, (shape[0] - 1) / 2];
+    for (const [key, { sum, many }] of sums) {
+      const [x, y] = key.split(",").map((k) => (Number(k) + 0.5) * block);
+      const inner = Math.min(x, y, shape[1] - x, shape[0] - y) > Math.min(...shape) / 6;
+      if (inner && sum / many > best[0]) best = [sum / many, x, y];
+    }
+    return best.slice(1);
+  }
+}

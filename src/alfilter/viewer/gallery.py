@@ -1,0 +1,237 @@
+"""What the page asks for, answered: tiles, the place under the cursor, steering, saving."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from alfilter.analysis import filtered_encoding_of
+from alfilter.core.filter import band_response, scale_response
+from alfilter.errors import UserError
+from alfilter.methods import Field
+from alfilter.signals import GridSignal
+from alfilter.tasks import sample_axes
+from alfilter.training import save
+from alfilter.viewer.lanes import Lanes
+from alfilter.viewer.models import Model
+from alfilter.viewer.reference import bicubic, nearest
+from alfilter.viewer.steering import MOST
+from alfilter.viewer.tiles import DEEPEST, OCTAVE, TILE, WIDEST, Cache, Spot, evaluate, is_deep, shades
+
+WAITING = 48  # tiles in line
+Query = Mapping[str, Any]
+Wanted = Callable[[], bool]
+
+
+class Gallery:
+    """The models of one page and everything that may be asked about them."""
+
+    def __init__(self, models: list[Model], reference: tuple[str, GridSignal] | None = None) -> None:
+        self.models = models
+        self.reference = reference
+        self.cache = Cache()
+        self.tiles = Lanes(max(1, torch.get_num_threads() // 4), WAITING)
+        self.quick = Lanes(1, WAITING)  # a place under the cursor does not wait for tiles
+
+    def close(self) -> None:
+        self.tiles.close()
+        self.quick.close()
+
+    def warm_up(self) -> None:
+        """Evaluate one point of each model: kernels are compiled before anyone waits."""
+        for model in self.models:
+            sample_axes(model.original, [torch.zeros(1), torch.zeros(1)])
+
+    def about(self) -> dict[str, Any]:
+        return {
+            "models": [{"id": index, **model.about()} for index, model in enumerate(self.models)],
+            "reference": self.reference[0] if self.reference else None,
+            "tile": TILE,
+            "octave": OCTAVE,
+            "zoom": [WIDEST, DEEPEST],
+        }
+
+    def stats(self) -> dict[str, int]:
+        """What the work came to: tiles evaluated, taken out of the line, bytes kept."""
+        return {"evaluated": self.tiles.done, "dropped": self.tiles.dropped, "cached": self.cache.size}
+
+    def history(self, query: Query) -> dict[str, Any]:
+        model = self._model(query)
+        return {"points": model.history(), "snapshots": list(model.snapshots)}
+
+    def tile(self, query: Query, is_wanted: Wanted) -> tuple[bytes, str]:
+        """A tile's numbers, rows first, and `WIDTHxHEIGHTxCHANNELS TYPE`."""
+        spot = Spot(_whole(query, "z"), _whole(query, "y"), _whole(query, "x"))
+        layer = str(query.get("layer", "field"))
+        rows, columns = spot.spans(self.models[0].shape)  # refuses what is not there before it waits in line
+        if layer in ("nearest", "bicubic"):
+            channels, key, work = self._of_reference(layer, spot)
+            version, model = 0, None
+        else:
+            model = self._model(query)
+            channels, key, work = self._of_model(model, layer, query, spot)
+            version = model.version
+        kind = "u2" if layer in ("field", "nearest", "bicubic") else "f4"
+        size = f"{len(columns)}x{len(rows)}x{channels} {kind}"
+        data = self.cache.get(key)
+        if data is None:
+            data = self.tiles.run(work, is_wanted)
+            if model is None or model.version == version:  # steered meanwhile: the tile may be of an older α
+                self.cache.put(key, spot, data)
+        return data, size
+
+    def at(self, query: Query, is_wanted: Wanted) -> dict[str, Any]:
+        """Everything about one place (x, y), in samples: values, α, the filter's response, the error."""
+        model = self._model(query)
+        row, column = _number(query, "y"), _number(query, "x")
+        shape = model.shape
+        if not (-0.5 <= row <= shape[0] - 0.5 and -0.5 <= column <= shape[1] - 0.5):
+            raise UserError("the place lies outside the picture")
+        return self.quick.run(lambda: self._look(model, self._drawn(model, query), row, column), is_wanted)
+
+    def steer(self, body: Query, is_wanted: Wanted) -> dict[str, Any]:
+        """Paint on α: {m, gesture, dabs: [[x, y], …], radius, amount, kind}."""
+        model = self._model(body)
+        dabs = body.get("dabs")
+        if not isinstance(dabs, list) or not 1 <= len(dabs) <= MOST:
+            raise UserError(f"steering takes 1 to {MOST} dabs at once")
+        try:
+            places = torch.tensor(dabs, dtype=torch.float64)
+        except (TypeError, ValueError, RuntimeError):
+            raise UserError("a dab is a pair of numbers") from None
+        if places.shape != (len(dabs), 2) or not bool(torch.isfinite(places).all()) or bool((places.abs() > 1e6).any()):
+            raise UserError("a dab is a pair of numbers inside the picture")
+        gesture, kind = str(body.get("gesture", ""))[:64], body.get("kind", "shift")
+        radius, amount = _number(body, "radius"), _number(body, "amount")
+        box = self.quick.run(lambda: model.steer(gesture, places.flip(-1), radius, amount, kind), is_wanted)
+        index = self.models.index(model)
+        self.cache.drop(lambda key, spot: key[0] == index and key[1] == "current" and spot.touches(box))
+        return {"version": model.version, "steered": model.is_steered, "undo": len(model.undo), "box": list(box)}
+
+    def undo(self, body: Query) -> dict[str, Any]:
+        model = self._model(body)
+        model.take_back()
+        return self._changed(model)
+
+    def reset(self, body: Query) -> dict[str, Any]:
+        model = self._model(body)
+        model.reset()
+        return self._changed(model)
+
+    def save(self, body: Query) -> dict[str, Any]:
+        """Write the steered model beside the one it came from, under a new name."""
+        model, name = self._model(body), str(body.get("name", "")).removesuffix(".safetensors")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+            raise UserError("a model's name is made of letters, digits, dots, dashes and underscores, 64 at most")
+        file = model.file.parent / f"{name}.safetensors"
+        if file.exists():
+            raise UserError(f"{file.name} is there already; give another name")
+        save(model.current, file)
+        return {"file": str(file)}
+
+    def _changed(self, model: Model) -> dict[str, Any]:
+        index = self.models.index(model)
+        self.cache.drop(lambda key, spot: key[0] == index and key[1] == "current")
+        return {"version": model.version, "steered": model.is_steered, "undo": len(model.undo), "box": None}
+
+    def _model(self, query: Query) -> Model:
+        index = _whole(query, "m")
+        if not 0 <= index < len(self.models):
+            raise UserError(f"there are {len(self.models)} models, got number {index}")
+        return self.models[index]
+
+    def _drawn(self, model: Model, query: Query) -> Field:
+        moment = _whole(query, "t") if "t" in query else None
+        return model.variant(moment, query.get("v") == "0")
+
+    def _of_model(self, model: Model, layer: str, query: Query, spot: Spot) -> tuple[int, Any, Callable[[], bytes]]:
+        """Channels, cache key and work of one of a model's own layers."""
+        level = re.fullmatch(r"scale(\d{1,2})", layer)
+        encoding = filtered_encoding_of(model.original)
+        if layer != "field" and encoding is None:
+            raise UserError(f"α is not defined for {model.original.spec['method']}")
+        if layer not in ("field", "alpha") and (level is None or encoding is None or int(level[1]) >= encoding.levels):
+            raise UserError(f"there is no layer {layer[:20]!r}")
+        stage = f"t{_whole(query, 't')}" if "t" in query else ("original" if query.get("v") == "0" else "current")
+        key = (self.models.index(model), stage, layer, spot)
+        shape = model.shape
+
+        def work() -> bytes:
+            drawn = self._drawn(model, query)
+            if layer == "field":
+                deep = is_deep(spot, shape)
+                return shades(evaluate(model.deep(drawn) if deep else drawn, spot, shape)).tobytes()
+            own = filtered_encoding_of(drawn)
+            assert own is not None
+            if level is None:
+                found = evaluate(lambda x: own.alpha(x.float()).unsqueeze(-1), spot, shape)
+            else:
+                found = evaluate(lambda x: own.responses(x.float())[..., int(level[1])].unsqueeze(-1), spot, shape)
+            return found.astype("<f4").tobytes()
+
+        return model.original.out_dim if layer == "field" else 1, key, work
+
+    def _of_reference(self, layer: str, spot: Spot) -> tuple[int, Any, Callable[[], bytes]]:
+        if self.reference is None:
+            raise UserError("no reference was given; start the page with --reference FILE")
+        signal = self.reference[1]
+        draw = nearest if layer == "nearest" else bicubic
+        shape = self.models[0].shape
+        return (
+            signal.out_dim,
+            ("reference", "", layer, spot),
+            lambda: shades(draw(signal, *spot.places(shape))).tobytes(),
+        )
+
+    def _look(self, model: Model, drawn: Field, row: float, column: float) -> dict[str, Any]:
+        shape = model.shape
+        place = [_coordinate(p, n) for p, n in zip((row, column), shape, strict=True)]
+        sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip((row, column), shape, strict=True)]
+        values = _value(drawn, place)
+        answer: dict[str, Any] = {"x": column, "y": row, "value": values.tolist(), "sample": sample[::-1]}
+        if self.reference is not None:
+            truth = nearest(self.reference[1], *(torch.tensor([float(p)]) for p in sample)).reshape(-1)
+            there = _value(drawn, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])
+            answer |= {"reference": truth.tolist(), "error": (np.clip(there, 0, 1) - truth).tolist()}
+        encoding = filtered_encoding_of(drawn)
+        if encoding is not None:
+            with torch.inference_mode():
+                alpha = encoding.alpha(torch.tensor([place], dtype=torch.float32))
+                setting = encoding.bandwidth, encoding.kappa
+                response = band_response(alpha, 2 * encoding.in_dim * encoding.levels, *setting)[0]
+                scales = scale_response(alpha, encoding.in_dim, encoding.levels, *setting)[0]
+            answer |= {"alpha": float(alpha[0]), "response": response.tolist(), "scales": scales.tolist()}
+        return answer
+
+
+def _value(drawn: Field, place: list[float]) -> NDArray[Any]:
+    return sample_axes(drawn, [torch.tensor([p], dtype=torch.float32) for p in place]).reshape(-1).numpy()
+
+
+def _coordinate(place: float, samples: int) -> float:
+    """The coordinate in [-1, 1] of a place in samples."""
+    return (2 * place - (samples - 1)) / max(1, samples - 1)
+
+
+def _whole(query: Query, name: str) -> int:
+    value = query.get(name, "0")
+    text = str(value)
+    if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,15}", text):
+        raise UserError(f"{name} must be a whole number, got {text[:20]!r}")
+    return int(text)
+
+
+def _number(query: Query, name: str) -> float:
+    try:
+        value = float(str(query.get(name, "0"))[:40])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"{name} must be a finite number, got {str(query.get(name))[:20]!r}")
+    return value

@@ -1,0 +1,229 @@
+"""The local server of the page: its own assets, answers about the given models, nothing else.
+
+Differs from a general web server in: a fixed list of paths, one thread a connection and few of them, everything it does
+not know refused. It reads no path from a request.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from threading import BoundedSemaphore
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from alfilter.errors import UserError
+from alfilter.viewer import guard
+from alfilter.viewer.gallery import Gallery
+from alfilter.viewer.lanes import Busy, Dropped
+
+ASSETS = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    **{f"/{name}": (name, "text/javascript; charset=utf-8")
+       for name in ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js")},
+    "/view.css": ("view.css", "text/css; charset=utf-8"),
+    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
+}  # fmt: skip
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Server(ThreadingHTTPServer):
+    """Listens on one address for one gallery."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 32
+
+    def __init__(self, gallery: Gallery, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.gallery, self.host = gallery, host.strip("[]")
+        self.rate = guard.Rate()
+        self._room = BoundedSemaphore(guard.CONNECTIONS)
+        if ":" in self.host:
+            self.address_family = socket.AF_INET6
+        try:
+            super().__init__((self.host, port), Handler)
+        except (OSError, OverflowError) as error:
+            taken = isinstance(error, OSError) and error.errno in (48, 98, 10048)
+            why = "is taken" if taken else f"cannot be used ({error.strerror if isinstance(error, OSError) else error})"
+            raise UserError(
+                f"port {port} of {host} {why}; give another --port, or --port 0 for any that is free"
+            ) from error
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the page."""
+        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server_address[1]}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._room.acquire(blocking=False):
+            self.shutdown_request(request)  # more connections than a page ever opens
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no error of ours; anything else was answered and is not printed."""
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.gallery.close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "alfilter", ""
+    timeout = guard.SECONDS
+    disable_nagle_algorithm = True
+    server: Server
+
+    def do_GET(self) -> None:
+        if not self._enters(changes=False):
+            return
+        try:
+            parts = urlsplit(self.path)
+            query = dict(parse_qsl(parts.query, max_num_fields=12))
+        except ValueError:
+            self._refuse(400, "this is no address of ours")
+            return
+        if parts.path in ASSETS:
+            name, kind = ASSETS[parts.path]
+            self._send(200, resources.files("alfilter.viewer").joinpath("assets", name).read_bytes(), kind)
+            return
+        gallery = self.server.gallery
+        answers: dict[str, Callable[[], Any]] = {
+            "/api/about": lambda: {**gallery.about(), "save": self._is_here()},
+            "/api/stats": gallery.stats,
+            "/api/history": lambda: gallery.history(query),
+            "/api/at": lambda: gallery.at(query, self._is_listening),
+            "/api/tile": lambda: gallery.tile(query, self._is_listening),
+        }
+        self._answer(answers.get(parts.path))
+
+    def do_POST(self) -> None:
+        body = self._body()
+        if body is None:
+            return
+        gallery = self.server.gallery
+        answers: dict[str, Callable[[], Any]] = {
+            "/api/steer": lambda: gallery.steer(body, self._is_listening),
+            "/api/undo": lambda: gallery.undo(body),
+            "/api/reset": lambda: gallery.reset(body),
+            "/api/save": lambda: gallery.save(body),
+        }
+        if self.path == "/api/save" and not self._is_here():
+            self._refuse(403, "models are saved from this machine only")
+            return
+        self._answer(answers.get(self.path))
+
+    def _enters(self, changes: bool) -> bool:
+        if len(self.path) > guard.PATH:
+            self._refuse(414, "the request is too long")
+        elif not self.server.rate.allows(self.client_address[0]):
+            self._refuse(429, "too many requests")
+        elif (reason := guard.may_enter(_plain(self.headers), self.server.host, changes)) is not None:
+            self._refuse(403, reason)
+        else:
+            return True
+        return False
+
+    def _body(self) -> dict[str, Any] | None:
+        """The JSON object of a request that changes something; None when it was refused."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdigit() or "Transfer-Encoding" in self.headers:
+            self._refuse(411, "a length is needed")
+            return None
+        if int(length) > guard.BODY:
+            self._refuse(413, "the request is too large")
+            return None
+        if self.headers.get_content_type() != "application/json":
+            self._refuse(415, "JSON is expected")
+            return None
+        text = self.rfile.read(int(length))
+        if not self._enters(changes=True):
+            return None
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            self._refuse(400, "a JSON object is expected")
+            return None
+        return body
+
+    def _answer(self, work: Callable[[], Any] | None) -> None:
+        if work is None:
+            self._refuse(404, "there is nothing here")
+            return
+        try:
+            found = work()
+        except UserError as error:
+            self._send_json(400, {"error": " ".join(str(error).split())})
+        except Busy:
+            self._send_json(503, {"error": "too many tiles at once"}, {"Retry-After": "1"})
+        except Dropped:
+            self.close_connection = True
+        except Exception as error:  # the page says it instead of waiting for ever
+            self._send_json(500, {"error": f"{type(error).__name__}: {error}"[:200]})
+        else:
+            if isinstance(found, tuple):
+                self._send(200, found[0], "application/octet-stream", {"X-Tile": found[1]})
+            else:
+                self._send_json(200, found)
+
+    def _is_listening(self) -> bool:
+        """Whether the client still waits: a page that moved on has closed this connection."""
+        try:
+            readable, _, _ = select.select([self.connection], [], [], 0)
+            return not readable or self.connection.recv(1, socket.MSG_PEEK) != b""
+        except (OSError, ValueError):
+            return False
+
+    def _is_here(self) -> bool:
+        return guard.is_loopback(self.client_address[0].removeprefix("::ffff:"))
+
+    def _refuse(self, code: int, reason: str) -> None:
+        self.close_connection = True  # what follows on this connection is not worth reading
+        self._send_json(code, {"error": reason})
+
+    def _send_json(self, code: int, value: Any, extra: Mapping[str, str] | None = None) -> None:
+        self._send(code, json.dumps(value).encode(), "application/json", extra)
+
+    def _send(self, code: int, data: bytes, kind: str, extra: Mapping[str, str] | None = None) -> None:
+        self.send_response(code)
+        headers = {"Content-Type": kind, "Content-Length": str(len(data)), **HEADERS, **(extra or {})}
+        if self.close_connection:
+            headers["Connection"] = "close"
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet: stderr is for what a person should read."""
+
+
+def _plain(headers: Any) -> dict[str, str]:
+    """Headers by name; of a repeated one nothing, since we could not know which of them is meant."""
+    names = {name.title() for name in headers}
+    return {name: headers[name] for name in names if len(headers.get_all(name)) == 1}

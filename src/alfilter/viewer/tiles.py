@@ -1,0 +1,160 @@
+"""Tiles: a square of screen pixels, evaluated from the field at exactly those pixels.
+
+At zoom z a sample of the picture is s = 2^(z/8) screen pixels wide. Sample i sits in the middle of its square, so
+screen pixel p lies at the place (p + 1/2)/s - 1/2, in samples; at s = 1 places are samples. The picture is ⌈n s⌉ screen
+pixels long, and tile k of an axis holds the pixels 256 k … 256 k + 255 of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from alfilter.errors import UserError
+from alfilter.methods import Field
+from alfilter.tasks import sample_axes
+
+TILE = 256  # screen pixels a side
+OCTAVE = 8  # zoom steps that double the scale
+DEEPEST, WIDEST = 24 * OCTAVE, -6 * OCTAVE
+_FINE = 4e-6  # a step between pixels, in coordinates, below which float32 tells them apart badly
+
+Shape = tuple[int, int]
+Evaluate = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Which tile: the zoom step, and the tile's row and column at that zoom."""
+
+    zoom: int
+    row: int
+    column: int
+
+    @property
+    def scale(self) -> float:
+        """Screen pixels per sample.
+
+        >>> Spot(16, 0, 0).scale, Spot(-8, 0, 0).scale
+        (4.0, 0.5)
+        """
+        return float(2 ** (self.zoom / OCTAVE))
+
+    def spans(self, shape: Shape) -> tuple[range, range]:
+        """The screen pixels of the tile, rows and columns, cut at the picture's end.
+
+        >>> Spot(0, 1, 0).spans((300, 200))
+        (range(256, 300), range(0, 200))
+        """
+        if not WIDEST <= self.zoom <= DEEPEST:
+            raise UserError(f"a zoom lies between {WIDEST} and {DEEPEST}, got {self.zoom}")
+        spans = []
+        for index, samples in zip((self.row, self.column), shape, strict=True):
+            end = extent(samples, self.scale)
+            if not 0 <= index * TILE < end:
+                raise UserError(f"tile {index} lies outside the picture's {end} pixels at zoom {self.zoom}")
+            spans.append(range(index * TILE, min(end, (index + 1) * TILE)))
+        return spans[0], spans[1]
+
+    def places(self, shape: Shape) -> tuple[Tensor, Tensor]:
+        """Rows and columns of the tile's pixels, in samples of the picture, float64."""
+        rows, columns = (
+            (torch.arange(span.start, span.stop, dtype=torch.float64) + 0.5) / self.scale - 0.5
+            for span in self.spans(shape)
+        )
+        return rows, columns
+
+    def touches(self, box: tuple[float, float, float, float]) -> bool:
+        """Whether the tile shows anything of a box (top, left, bottom, right), in samples."""
+        size = TILE / self.scale
+        top, left = self.row * size - 0.5, self.column * size - 0.5
+        return top <= box[2] and left <= box[3] and box[0] <= top + size and box[1] <= left + size
+
+
+def extent(samples: int, scale: float) -> int:
+    """Screen pixels an axis covers: ⌈n s⌉, forgiving the last bit of s.
+
+    >>> extent(100, 1.0), extent(100, 0.255)
+    (100, 26)
+    """
+    return max(1, math.ceil(samples * scale - 1e-6))
+
+
+def axes_of(spot: Spot, shape: Shape) -> list[Tensor]:
+    """Coordinates of a tile's rows and columns; float64 where float32 could not tell neighbours apart."""
+    axes = [
+        (2 * places - (samples - 1)) / max(1, samples - 1)
+        for places, samples in zip(spot.places(shape), shape, strict=True)
+    ]
+    return axes if is_deep(spot, shape) else [axis.float() for axis in axes]
+
+
+def is_deep(spot: Spot, shape: Shape) -> bool:
+    """Whether a tile is so far inside that it must be evaluated in float64."""
+    return 2 / max(1, max(shape) - 1) / spot.scale < _FINE
+
+
+def evaluate(function: Evaluate, spot: Spot, shape: Shape) -> NDArray[Any]:
+    """A function of coordinates on the pixels of a tile: (rows, columns, c)."""
+    return sample_axes(function, axes_of(spot, shape)).numpy()
+
+
+def in_float64(field: Field) -> Field:
+    """The same field in float64, for places that float32 cannot tell apart."""
+    return copy.deepcopy(field).double()
+
+
+def shades(values: NDArray[Any]) -> NDArray[np.uint16]:
+    """Values clipped to [0, 1] as whole numbers up to 65535, little-endian: fine enough to measure 90 dB.
+
+    >>> shades(np.array([-1.0, 0.5, 1.0])).tolist()
+    [0, 32768, 65535]
+    """
+    whole: NDArray[np.uint16] = np.rint(np.clip(np.nan_to_num(values), 0, 1).astype(np.float64) * 65535).astype("<u2")
+    return whole
+
+
+class Cache:
+    """The most recently used tiles, up to a number of bytes."""
+
+    def __init__(self, limit: int = 96 << 20) -> None:
+        self.limit = limit
+        self._held: OrderedDict[Any, tuple[Spot, bytes]] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, key: Any) -> bytes | None:
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._held.move_to_end(key)
+            return self._held[key][1]
+
+    def put(self, key: Any, spot: Spot, data: bytes) -> None:
+        with self._lock:
+            self._bytes -= len(self._held.pop(key, (spot, b""))[1])
+            self._held[key] = spot, data
+            self._bytes += len(data)
+            while self._bytes > self.limit:
+                self._bytes -= len(self._held.popitem(last=False)[1][1])
+
+    def drop(self, forget: Callable[[Any, Spot], bool]) -> None:
+        """Forget every tile for which `forget(key, spot)` is true."""
+        with self._lock:
+            for key in [key for key, (spot, _) in self._held.items() if forget(key, spot)]:
+                self._bytes -= len(self._held.pop(key)[1])
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return self._bytes
