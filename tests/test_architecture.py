@@ -18,7 +18,7 @@ BASE = {"core", "geometry", "config", "errors", "files"}
 FIELDS = BASE | {"encodings", "networks", "metrics", "signals", "methods"}
 LEARNING = FIELDS | {"tasks", "analysis", "training"}
 STUDIES = LEARNING | {"experiments", "estimator", "auto"}
-PAGES = STUDIES | {"report", "viewer"}
+PAGES = STUDIES | {"report", "viewer", "export"}
 ROWS: list[dict[str, set[str]]] = [
     {"core": set(), "geometry": set(), "config": set(), "errors": set(), "files": set()},
     {"encodings": {"core"}, "networks": {"core"}, "metrics": {"geometry"}, "signals": {"geometry"}},
@@ -26,7 +26,7 @@ ROWS: list[dict[str, set[str]]] = [
     {"tasks": {"signals", "metrics", "geometry", "core"}, "analysis": {"core", "encodings", "methods", "tasks"}},
     {"training": {"tasks.base", "encodings.base", "methods", "config", "core"}},
     {"experiments": LEARNING | {"auto"}, "estimator": LEARNING, "auto": LEARNING},
-    {"report": STUDIES, "viewer": STUDIES},
+    {"report": STUDIES, "viewer": STUDIES, "export": LEARNING},
     {"runs": PAGES | {"pictures"}, "pictures": PAGES | {"predicting"}, "rendering": PAGES | {"predicting"},
      "predicting": PAGES, "listing": PAGES, "progress": PAGES, "meshing": PAGES,
      "commands": PAGES | {"runs", "rendering", "predicting", "listing", "progress", "meshing"}, "cli": {"commands"}},

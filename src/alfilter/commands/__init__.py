@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from alfilter.commands.export import add_export
 from alfilter.commands.fit import add_fit
 from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
 from alfilter.commands.ntk import add_ntk
@@ -22,6 +23,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "eval": add_eval,
     "predict": add_predict,
     "info": add_info,
+    "export": add_export,
     "view": add_view,
     "methods": add_methods,
     "experiment": add_experiment,

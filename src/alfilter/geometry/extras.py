@@ -1,4 +1,4 @@
-"""What shapes need beyond the base installation, and the line that says so."""
+"""What needs more than the base installation, and the line that says so."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 from alfilter.errors import UserError
 
 
-def need(module: str) -> Any:
+def need(module: str, extra: str = "shapes") -> Any:
     """The imported module, or the error that names the extra which brings it.
+
+    extra: of this package, named in the error.
 
     >>> need("math").floor(1.5)
     1
@@ -18,7 +20,10 @@ def need(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise UserError(f"shapes need {module}, which is not installed; pip install 'alfilter[shapes]'") from error
+        what = "shapes need" if extra == "shapes" else "this needs"
+        package = module.split(".")[0]
+        raise UserError(f"{what} {package}, which is not installed; pip install 'alfilter[{extra}]'") from error
+
 
 
 def free_memory() -> int | None:

@@ -50,6 +50,10 @@ class ComplexWavelet(Network):
         self.last_bias = nn.Parameter(uniform((out_dim,), rest, generator))
 
     def forward(self, features: Tensor) -> Tensor:
+        return perceptron(features, *self.real_layers(), "complex-wavelet", self.omega, self.scale)
+
+    def real_layers(self) -> tuple[list[Tensor], list[Tensor]]:
+        """Weights and biases of the same network in real numbers, for `perceptron`."""
         weights = [torch.cat((self.first, torch.zeros_like(self.first)))]  # (2w, C): a real layer has no imaginary part
         biases = [torch.cat((self.first_bias, torch.zeros_like(self.first_bias)))]
         for weight, bias in zip(self.weights, self.biases, strict=True):
@@ -57,7 +61,7 @@ class ComplexWavelet(Network):
             biases.append(bias.flatten())
         weights.append(torch.cat((self.last[0], -self.last[1]), dim=1))  # (c, 2w): the real part alone
         biases.append(self.last_bias)
-        return perceptron(features, weights, biases, "complex-wavelet", self.omega, self.scale)
+        return weights, biases
 
 
 def _as_real(weight: Tensor) -> Tensor:

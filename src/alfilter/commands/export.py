@@ -1,0 +1,32 @@
+"""`alfilter export`: a model as an ONNX graph, or as one page that evaluates it in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from alfilter.commands.shared import add_json
+
+
+def add_export(commands: Any) -> None:
+    p = commands.add_parser("export", help="write a model as an ONNX graph or as a self-contained page")
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("out", metavar="OUT", help="a .onnx file, or a .html page that evaluates the field by itself")
+    p.add_argument("--title", help="the page's heading (default: the output's name)")
+    add_json(p)
+    p.set_defaults(command=_export)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from alfilter.export import export_file
+    from alfilter.training import load
+
+    line = export_file(load(arguments.model), arguments.out, arguments.title)
+    if arguments.json:
+        print(json.dumps(line))
+        return 0
+    found = line.get("difference")
+    check = f", within {found:.1e} of torch" if found is not None else ""
+    print(f"{line['file']} {line['bytes']:,} bytes{check}")
+    return 0

@@ -1,0 +1,269 @@
+"use strict";
+// The page: what is looked at, and what is said about the place under the cursor.
+
+/* global readField, alphaAt, bandResponse, evaluateField, openEngine, Tiles, SIDE, drawCurve, sayBand */
+
+(async () => {
+  const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
+  const program = JSON.parse(text("program"));
+  const bytes = Uint8Array.from(atob(text("numbers").trim()), (c) => c.charCodeAt(0)).buffer;
+  byId("numbers").remove();
+  const field = readField(program, bytes), [rows, columns] = field.shape, width = field.shift.length;
+  const canvas = byId("stage"), brush = canvas.getContext("2d");
+  const scene = document.createElement("canvas"), behind = document.createElement("canvas");
+  const view = { column: (columns - 1) / 2, row: (rows - 1) / 2, zoom: 1 }; // the middle, in samples; pixels per sample
+  let before = null, painted = null, opacity = 0, cursor = null, waiting = false, moved = false;
+
+  // ── colours ──────────────────────────────────────────────────────────────────────────────────────────────────────
+  const map = Uint8Array.from(atob(program.colours), (c) => c.charCodeAt(0)); // 256 × RGB
+  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+  const mapped = (share, pixels, at) => {
+    const k = 3 * Math.round(255 * clamp(share, 0, 1));
+    for (let c = 0; c < 4; c++) pixels[at + c] = c < 3 ? map[k + c] : 255;
+  };
+  const colour = (values, from, count, pixels) => {
+    for (let p = 0; p < count; p++) {
+      const v = from + 4 * p, to = 4 * p;
+      if (program.scale) mapped((values[v] - program.scale[0]) / (program.scale[1] - program.scale[0]), pixels, to);
+      else for (let c = 0; c < 4; c++) {
+        const opaque = c === 3 && width % 2 === 1, source = width > 2 ? c : c < 3 ? 0 : 1;
+        pixels[to + c] = opaque ? 255 : Math.round(255 * clamp(values[v + source], 0, 1));
+      }
+    }
+  };
+  const shade = (alpha, pixels, at) => mapped(alpha / (field.filter.channels - 1), pixels, at);
+  const tiles = new Tiles(field, colour, shade, () => refresh());
+
+  // ── the view ─────────────────────────────────────────────────────────────────────────────────────────────────────
+  const fitting = () => Math.min(canvas.width / columns, canvas.height / rows);
+  const corner = () => ({ // the first pixel on screen, counted from the picture's corner
+    left: Math.round((view.column + 0.5) * view.zoom - canvas.width / 2),
+    top: Math.round((view.row + 0.5) * view.zoom - canvas.height / 2),
+  });
+  const sampleAt = (x, y) => { // a place on the canvas, in samples
+    const { left, top } = corner();
+    return { column: (x + left) / view.zoom - 0.5, row: (y + top) / view.zoom - 0.5 };
+  };
+
+  function setView(next) {
+    const zoom = clamp(next.zoom ?? view.zoom, Math.min(fitting(), 1) / 2, 8192);
+    if (zoom !== view.zoom && painted) { // what is seen lies below the new tiles
+      behind.width = scene.width;
+      behind.height = scene.height;
+      behind.getContext("2d").drawImage(scene, 0, 0);
+      before = painted;
+    }
+    view.zoom = zoom;
+    view.column = clamp(next.column ?? view.column, -0.5, columns - 0.5);
+    view.row = clamp(next.row ?? view.row, -0.5, rows - 0.5);
+    look();
+  }
+
+  function zoomBy(factor, x = canvas.width / 2, y = canvas.height / 2) { // the place at (x, y) stays where it is
+    const at = sampleAt(x, y), zoom = clamp(view.zoom * factor, Math.min(fitting(), 1) / 2, 8192), k = view.zoom / zoom;
+    setView({ zoom, column: at.column + (view.column - at.column) * k, row: at.row + (view.row - at.row) * k });
+  }
+
+  function look() {
+    tiles.look({ ...corner(), width: canvas.width, height: canvas.height, zoom: view.zoom });
+    byId("zoom").value = `${view.zoom >= 10 ? Math.round(view.zoom) : view.zoom.toFixed(view.zoom < 0.995 ? 2 : 1)}×`;
+    canvas.setAttribute("aria-label", `${program.title}: ${columns} by ${rows} samples, shown ${byId("zoom").value}`);
+    refresh();
+  }
+
+  function refresh() {
+    if (!waiting) requestAnimationFrame(paint);
+    waiting = true;
+  }
+
+  function paint() {
+    waiting = false;
+    const { left, top } = corner(), to = scene.getContext("2d");
+    scene.width = canvas.width; // clears
+    scene.height = canvas.height;
+    to.beginPath(); // nothing beyond the picture's edge
+    to.rect(-left, -top, Math.round(columns * view.zoom), Math.round(rows * view.zoom));
+    to.clip();
+    if (before) {
+      const k = view.zoom / before.zoom;
+      to.drawImage(behind, before.left * k - left, before.top * k - top, behind.width * k, behind.height * k);
+    }
+    const put = (on, tile, picture) => on.drawImage(picture, tile.tx * SIDE - left, tile.ty * SIDE - top, SIDE, SIDE);
+    for (const tile of tiles.shown) if (tile.picture) put(to, tile, tile.picture);
+    painted = { left, top, zoom: view.zoom };
+    brush.clearRect(0, 0, canvas.width, canvas.height);
+    brush.drawImage(scene, 0, 0);
+    if (opacity > 0) {
+      brush.save();
+      brush.beginPath();
+      brush.rect(-left, -top, Math.round(columns * view.zoom), Math.round(rows * view.zoom));
+      brush.clip();
+      brush.globalAlpha = opacity;
+      for (const tile of tiles.shown) put(brush, tile, tiles.overlay(tile));
+      brush.restore();
+    }
+    if (moved) mark();
+    if (tiles.progress === 1) before = null;
+    const share = Math.floor(100 * tiles.progress);
+    byId("status").textContent = share < 100 ? `Evaluating the field: ${share} %` : "";
+    tell();
+  }
+
+  function mark() { // the keyboard's cursor
+    const x = Math.round(canvas.width / 2) + 0.5, y = Math.round(canvas.height / 2) + 0.5, r = 9 * ratio();
+    for (const [line, thick] of [["#000", 3], ["#fff", 1]]) {
+      brush.strokeStyle = line;
+      brush.lineWidth = thick * ratio();
+      brush.beginPath();
+      for (const [dx, dy] of [[1, 0], [0, 1]]) {
+        brush.moveTo(x - r * dx, y - r * dy);
+        brush.lineTo(x + r * dx, y + r * dy);
+      }
+      brush.stroke();
+    }
+  }
+
+  // ── the place under the cursor ───────────────────────────────────────────────────────────────────────────────────
+  const domain = (position, count) => (count > 1 ? (2 * position - (count - 1)) / (count - 1) : 0);
+  function at(row, column) {
+    const x0 = domain(row, rows), x1 = domain(column, columns), alpha = field.alpha ? alphaAt(field, x0, x1) : null;
+    const values = [...evaluateField(field, Float64Array.of(x0, x1, alpha ?? 0), 1).subarray(0, width)];
+    const response = field.filter ? Array.from({ length: field.filter.channels }, (_, c) => bandResponse(field.filter, c, alpha)) : null;
+    return { x: [x0, x1], values, alpha, response };
+  }
+
+  function tell() {
+    const here = cursor ? sampleAt(cursor.x, cursor.y) : { row: view.row, column: view.column };
+    const inside = here.row >= -0.5 && here.row <= rows - 0.5 && here.column >= -0.5 && here.column <= columns - 0.5;
+    const found = inside ? at(here.row, here.column) : null, digits = clamp(Math.ceil(Math.log10(view.zoom)), 0, 4);
+    const dot = found && new Uint8ClampedArray(4);
+    if (found) colour([...found.values, 0, 0, 0], 0, 1, dot);
+    const lines = !found ? [["Place", "outside the field"]] : [
+      ["Place", program.axes ? program.axes.map((axis, k) => `${axis.name} ${place(axis, found.x[k])}`).join(", ")
+        : `row ${here.row.toFixed(digits)}, column ${here.column.toFixed(digits)}`],
+      ["Value", found.values.map((v) => fixed(v, 3)).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
+      ...(field.alpha ? [["α", `${fixed(found.alpha, 2)} of ${field.filter.channels - 1}`]] : []),
+    ];
+    byId("facts").replaceChildren(...lines.flatMap(([name, value, swatch]) => {
+      const term = document.createElement("dt"), entry = document.createElement("dd");
+      term.textContent = name;
+      entry.textContent = value;
+      if (swatch) {
+        const patch = document.createElement("span");
+        patch.className = "swatch";
+        patch.style.background = swatch;
+        entry.prepend(patch);
+      }
+      return [term, entry];
+    }));
+    if (found?.response) {
+      drawCurve(byId("curve"), field.filter, found.alpha, found.response);
+      byId("curve-text").textContent = sayBand(field.filter, found.alpha, found.response);
+    }
+    return lines.map(([name, value]) => `${name}: ${value}`).join(". ");
+  }
+  const fixed = (number, digits) => number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1"); // no minus before zero
+  const place = (axis, x) => Number(((x + 1) / 2 * (axis.high - axis.low) + axis.low).toPrecision(5)).toString();
+
+  // ── hands ────────────────────────────────────────────────────────────────────────────────────────────────────────
+  const ratio = () => Math.min(window.devicePixelRatio || 1, 2);
+  const onCanvas = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return { x: (event.clientX - box.left) * canvas.width / box.width, y: (event.clientY - box.top) * canvas.height / box.height };
+  };
+  const fingers = new Map();
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, onCanvas(event));
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const now = onCanvas(event), last = fingers.get(event.pointerId);
+    cursor = now;
+    moved = false;
+    if (!last) return refresh();
+    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
+    setView({ column: view.column - (now.x - last.x) / view.zoom / (other ? 2 : 1), row: view.row - (now.y - last.y) / view.zoom / (other ? 2 : 1) });
+    if (other) {
+      const spread = (a) => Math.max(Math.hypot(a.x - other.x, a.y - other.y), 1);
+      zoomBy(spread(now) / spread(last), (now.x + other.x) / 2, (now.y + other.y) / 2);
+    }
+    fingers.set(event.pointerId, now);
+  });
+  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => fingers.delete(event.pointerId));
+  canvas.addEventListener("pointerleave", () => { cursor = null; refresh(); });
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const { x, y } = onCanvas(event), lines = event.deltaY * (event.deltaMode === 1 ? 16 : 1);
+    zoomBy(2 ** (-clamp(lines, -240, 240) / 240), x, y);
+  }, { passive: false });
+  canvas.addEventListener("dblclick", (event) => { const { x, y } = onCanvas(event); zoomBy(2, x, y); });
+
+  const fit = () => setView({ zoom: fitting() * 0.98, column: (columns - 1) / 2, row: (rows - 1) / 2 });
+  const show = (percent) => {
+    opacity = percent / 100;
+    byId("opacity").value = percent;
+    byId("opacity-shown").value = `${percent} %`;
+    refresh();
+  };
+  const step = () => Math.max(canvas.width, canvas.height) / 10 / view.zoom;
+  const keys = {
+    ArrowLeft: () => setView({ column: view.column - step() }), ArrowRight: () => setView({ column: view.column + step() }),
+    ArrowUp: () => setView({ row: view.row - step() }), ArrowDown: () => setView({ row: view.row + step() }),
+    "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(0.5), 0: fit, 1: () => setView({ zoom: 1 }),
+    a: () => field.alpha && show(opacity > 0 ? 0 : 60),
+  };
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    event.preventDefault();
+    cursor = null;
+    moved = true;
+    keys[event.key]();
+    byId("live").textContent = tell();
+  });
+  byId("in").addEventListener("click", () => zoomBy(2));
+  byId("out").addEventListener("click", () => zoomBy(0.5));
+  byId("fit").addEventListener("click", fit);
+  byId("one").addEventListener("click", () => setView({ zoom: 1 }));
+  byId("opacity").addEventListener("input", (event) => show(Number(event.target.value)));
+
+  if (field.alpha) {
+    for (const id of ["alpha-part", "curve-part", "alpha-key"]) byId(id).hidden = false;
+    const bar = new ImageData(256, 1);
+    for (let i = 0; i < 256; i++) mapped(i / 255, bar.data, 4 * i);
+    byId("legend").getContext("2d").putImageData(bar, 0, 0);
+  }
+  const measure = () => {
+    const box = canvas.getBoundingClientRect(), first = painted === null;
+    canvas.width = Math.max(1, Math.round(box.width * ratio()));
+    canvas.height = Math.max(1, Math.round(box.height * ratio()));
+    if (first) fit();
+    else look();
+  };
+  measure();
+  new ResizeObserver(measure).observe(canvas);
+
+  // ── the engine ───────────────────────────────────────────────────────────────────────────────────────────────────
+  const wanted = new URLSearchParams(location.hash.slice(1)).get("engine");
+  const code = text("code");
+  const start = (engine) => {
+    tiles.use(engine);
+    byId("engine").textContent = `Evaluated in this page by ${engine.name}; nothing is loaded or sent.`;
+  };
+  tiles.failed = async () => { // a driver that gave up: go on without it
+    start(await openEngine(field, program, bytes, code, "script"));
+    look();
+  };
+  start(await openEngine(field, program, bytes, code, wanted));
+  // for tests and for the curious: the same numbers the page shows
+  window.alfilter = {
+    field, view, at, setView, show, corner,
+    get engine() { return tiles.engine.name; },
+    get progress() { return tiles.progress; },
+    get still() { return tiles.progress === 1 && !waiting; }, // everything is evaluated and painted
+    get tiles() { return tiles.kept.size; },
+    evaluate: async (points) => {
+      const places = Float32Array.from(points.flatMap(([a, b]) => [a, b, field.alpha ? alphaAt(field, a, b) : 0]));
+      return Array.from(await tiles.engine.evaluate(places));
+    },
+  };
+})();

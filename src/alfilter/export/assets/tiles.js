@@ -1,0 +1,133 @@
+"use strict";
+// Tiles of the picture at exactly the resolution shown. A tile is a square of screen pixels anchored in the picture, so
+// moving keeps what is there; zooming starts anew over a stretched copy of what was seen. Coarse first, centre first;
+// whatever is no longer on screen is dropped before it is evaluated.
+
+/* exported Tiles, SIDE */
+/* global alphaAt */
+
+const SIDE = 64; // screen pixels of a tile
+const STEPS = [16, 4, 1]; // pixels between two samples, pass after pass
+const KEPT = 1200; // tiles in memory: 20 MB
+
+class Tiles {
+  // place: sample position (column, row) → (x0, x1). colour: (values, at) → writes RGBA into pixels.
+  constructor(field, colour, shade, changed) {
+    Object.assign(this, { field, colour, shade, changed, kept: new Map(), queue: [], zoom: 0, busy: 0, todo: 0, done: 0 });
+    this.version = 0;
+  }
+
+  use(engine) {
+    this.engine = engine;
+    this.busy = 0;
+    this.version++;
+    this.pump();
+  }
+
+  // The tiles of a view: `left`, `top` are the picture's first screen pixels shown, `zoom` screen pixels per sample.
+  look({ left, top, width, height, zoom }) {
+    if (zoom !== this.zoom) {
+      this.kept.clear();
+      this.zoom = zoom;
+    }
+    const limit = (n) => Math.ceil((n * zoom) / SIDE), [rows, columns] = this.field.shape;
+    const wanted = [];
+    for (let ty = Math.max(0, Math.floor(top / SIDE)); ty < Math.min(limit(rows), Math.ceil((top + height) / SIDE)); ty++)
+      for (let tx = Math.max(0, Math.floor(left / SIDE)); tx < Math.min(limit(columns), Math.ceil((left + width) / SIDE)); tx++)
+        wanted.push(this.tile(tx, ty));
+    const away = (t) => Math.hypot((t.tx + 0.5) * SIDE - left - width / 2, (t.ty + 0.5) * SIDE - top - height / 2);
+    wanted.sort((a, b) => away(a) - away(b));
+    this.shown = wanted;
+    this.queue = STEPS.flatMap((step) => wanted.filter((t) => t.step > step).map((tile) => ({ tile, step })));
+    this.todo = wanted.length * SIDE * SIDE;
+    for (const key of this.kept.keys()) {
+      if (this.kept.size <= Math.max(KEPT, wanted.length)) break;
+      this.kept.delete(key);
+    }
+    this.pump();
+    return wanted;
+  }
+
+  tile(tx, ty) {
+    const key = `${tx},${ty}`, found = this.kept.get(key) || { tx, ty, step: Infinity, picture: null, alpha: null };
+    this.kept.delete(key); // the last one asked for is the last one to go
+    this.kept.set(key, found);
+    return found;
+  }
+
+  // Places of a tile's samples at a step: the middle of every block of step × step pixels.
+  places(tile, step, out, first) {
+    const [rows, columns] = this.field.shape, count = SIDE / step;
+    const at = (t, k, n) => (n > 1 ? (2 * ((t * SIDE + (k + 0.5) * step) / this.zoom - 0.5) - (n - 1)) / (n - 1) : 0);
+    for (let i = 0, p = 3 * first; i < count; i++) {
+      const x0 = at(tile.ty, i, rows);
+      for (let j = 0; j < count; j++, p += 3) {
+        const x1 = at(tile.tx, j, columns);
+        out[p] = x0;
+        out[p + 1] = x1;
+        out[p + 2] = this.field.alpha ? alphaAt(this.field, x0, x1) : 0;
+      }
+    }
+  }
+
+  pump() {
+    while (this.engine && this.busy < this.engine.lanes && this.queue.length) this.run(this.version);
+  }
+
+  async run(version) {
+    const jobs = [];
+    let total = 0;
+    while (this.queue.length) {
+      const job = this.queue[0], count = (SIDE / job.step) ** 2;
+      if (jobs.length && total + count > this.engine.batch) break;
+      jobs.push({ ...this.queue.shift(), first: total, count });
+      total += count;
+    }
+    const places = new Float32Array(3 * total), zoom = this.zoom;
+    for (const { tile, step, first } of jobs) this.places(tile, step, places, first);
+    this.busy++;
+    let values = null;
+    try {
+      values = await this.engine.evaluate(places);
+    } catch (error) {
+      if (version === this.version) this.failed?.(error);
+      return;
+    }
+    if (version !== this.version) return;
+    this.busy--;
+    if (zoom === this.zoom)
+      for (const { tile, step, first, count } of jobs)
+        if (step < tile.step) {
+          tile.picture = this.draw(SIDE / step, (pixels) => this.colour(values, 4 * first, count, pixels));
+          tile.step = step;
+        }
+    this.changed();
+    this.pump();
+  }
+
+  draw(side, fill) {
+    const canvas = document.createElement("canvas"), image = new ImageData(side, side);
+    canvas.width = canvas.height = side;
+    fill(image.data);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    return canvas;
+  }
+
+  // α over a tile, made when it is first asked for.
+  overlay(tile) {
+    if (!tile.alpha) {
+      const places = new Float32Array(3 * SIDE * SIDE);
+      this.places(tile, 1, places, 0);
+      tile.alpha = this.draw(SIDE, (pixels) => {
+        for (let p = 0; p < SIDE * SIDE; p++) this.shade(places[3 * p + 2], pixels, 4 * p);
+      });
+    }
+    return tile.alpha;
+  }
+
+  // The share of the pixels on screen that have their own value.
+  get progress() {
+    const found = (this.shown || []).filter((tile) => tile.step === 1).length;
+    return this.shown && this.shown.length ? found / this.shown.length : 1;
+  }
+}

@@ -1,0 +1,182 @@
+"""Every encoding as ONNX operations: the twins of their `forward`, from points (n, d) to features (n, C)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from alfilter.core.hash import PRIMES, Layout
+from alfilter.encodings import (
+    AdaptiveBlocks,
+    Encoding,
+    FilteredFourier,
+    Fourier,
+    HashGrid,
+    Identity,
+    Octree,
+    RandomFourier,
+    SampleTable,
+)
+from alfilter.encodings.table import ON_A_SAMPLE
+from alfilter.errors import UserError
+from alfilter.export.graph import Graph
+
+
+def features(graph: Graph, encoding: Encoding, x: str) -> str:
+    """The features of an encoding, or the reason why there are none."""
+    writer = _WRITERS.get(type(encoding))
+    if writer is None:
+        raise UserError(
+            f"ONNX export does not know the encoding {type(encoding).__name__}; export a method of alfilter"
+        )
+    return writer(graph, encoding, x)
+
+
+def alpha(graph: Graph, encoding: FilteredFourier, x: str) -> str:
+    """α(x) in channel units: (n,)."""
+    grid = encoding.alpha.values
+    layout = Layout.of([tuple(size - 1 for size in grid.shape[:-1])])
+    found = _blend(graph, grid.reshape(-1, 1), *_corners(graph, x, layout, 0))
+    return graph.op("Mul", graph.op("Squeeze", found, np.array([-1], np.int64)), float(encoding.alpha.unit))
+
+
+def _identity(graph: Graph, encoding: Identity, x: str) -> str:
+    return x
+
+
+def _fourier(graph: Graph, encoding: Fourier, x: str) -> str:
+    return _dyadic(graph, x, encoding.levels, encoding.out_dim)
+
+
+def _dyadic(graph: Graph, x: str, levels: int, channels: int) -> str:
+    """γ(x) in the order of `core.dyadic_encoding`."""
+    scales = (math.pi * 2.0 ** torch.arange(levels)).unsqueeze(-1)  # (L, 1)
+    angles = graph.op("Mul", graph.unsqueeze(x, -2), scales)  # (n, L, d)
+    pairs = graph.join(*(graph.unsqueeze(graph.op(kind, angles), -1) for kind in ("Sin", "Cos")))
+    return graph.op("Reshape", pairs, np.array([-1, channels], np.int64))
+
+
+def _random(graph: Graph, encoding: RandomFourier, x: str) -> str:
+    angles = graph.op("Mul", graph.op("MatMul", x, encoding.frequencies.t().contiguous()), 2 * math.pi)
+    return graph.join(graph.op("Sin", angles), graph.op("Cos", angles))
+
+
+def _filtered(graph: Graph, encoding: FilteredFourier, x: str) -> str:
+    """γ' with H_B^c(α) as the product of two sigmoids, see `core.band_response`."""
+    band, kappa, channels = encoding.bandwidth, encoding.kappa, encoding.out_dim
+    channels -= encoding.in_dim * encoding.coordinates
+    offset = graph.op("Sub", torch.arange(channels).float(), graph.unsqueeze(alpha(graph, encoding, x), -1))
+    rising = graph.op("Sigmoid", graph.op("Mul", graph.op("Add", offset, band / 2), kappa))
+    falling = graph.op("Sigmoid", graph.op("Mul", graph.op("Sub", band / 2, offset), kappa))
+    response = graph.op("Mul", graph.op("Mul", rising, falling), -math.expm1(-kappa * band))
+    filtered = graph.op("Mul", response, _dyadic(graph, x, encoding.levels, channels))
+    return graph.join(x, filtered) if encoding.coordinates else filtered
+
+
+def _hash_grid(graph: Graph, encoding: HashGrid, x: str) -> str:
+    levels = range(encoding.layout.levels)
+    found = [_blend(graph, encoding.table, *_corners(graph, x, encoding.layout, level)) for level in levels]
+    return graph.join(*([x] if encoding.coordinates else []), *found)
+
+
+def _octree(graph: Graph, encoding: Octree, x: str) -> str:
+    """A node without a row counts as zero."""
+    found, rows = [], encoding.rows.long()
+    for level in range(encoding.levels):
+        node, weight = _corners(graph, x, encoding.layout, level)
+        row = graph.op("Gather", rows, node)
+        share = graph.op("Where", graph.op("Less", row, 0), 0.0, weight)
+        found.append(_blend(graph, encoding.table, graph.op("Max", row, 0), share))
+    return graph.join(x, *found)
+
+
+def _table(graph: Graph, encoding: SampleTable, x: str) -> str:
+    if encoding.between == "refuse":
+        raise UserError("a table that refuses places between its samples cannot be an ONNX graph, which has no errors; "
+                        "fit it with between=linear")  # fmt: skip
+    snap = 0.5 if encoding.between == "nearest" else ON_A_SAMPLE
+    return _blend(graph, encoding.table, *_corners(graph, x, encoding.layout, 0, snap))
+
+
+def _blocks(graph: Graph, encoding: AdaptiveBlocks, x: str) -> str:
+    """The blocks' features do not depend on the points: they are a constant table of the graph."""
+    inside, cells = graph.op("Add", graph.op("Clip", x, -1.0, 1.0), 1.0), 2**encoding.deepest
+    place = graph.op("Min", graph.op("Floor", graph.op("Mul", inside, cells / 2)), float(cells - 1))
+    cell = _flat(graph, _whole(graph, place), (cells,) * encoding.in_dim)
+    index = graph.op("Gather", encoding.cover.long(), cell)  # (n,)
+    blocks = encoding.blocks.float()
+    fine = graph.op("Gather", torch.exp2(blocks[:, :1]), index)  # cells per axis at the block's level: (n, 1)
+    corner = graph.op("Gather", 2 * blocks[:, 1:] + 1, index)  # (n, d)
+    local = graph.op("Sub", graph.op("Mul", inside, fine), corner)
+    node, weight = _corners(graph, local, encoding.grid, 0)
+    first = graph.unsqueeze(graph.op("Mul", index, encoding.patch**encoding.in_dim), -1)
+    with torch.no_grad():
+        table = encoding.block_features()
+    return _blend(graph, table, graph.op("Add", node, first), weight)
+
+
+_WRITERS: dict[type, Callable[[Graph, Any, str], str]] = {
+    Identity: _identity,
+    Fourier: _fourier,
+    RandomFourier: _random,
+    FilteredFourier: _filtered,
+    HashGrid: _hash_grid,
+    Octree: _octree,
+    SampleTable: _table,
+    AdaptiveBlocks: _blocks,
+}
+
+
+def _corners(graph: Graph, x: str, layout: Layout, level: int, snap: float = 0.0) -> tuple[str, str]:
+    """Rows (integers) and d-linear weights of the corners of every point's cell on one level: (n, 2^d) each."""
+    cells = np.array(layout.cells[level], np.int64)
+    position = graph.op("Mul", graph.op("Add", graph.op("Clip", x, -1.0, 1.0), 1.0), cells.astype(np.float32) / 2)
+    if snap > 0:
+        nearest = graph.op("Round", position)
+        near = graph.op("LessOrEqual", graph.op("Abs", graph.op("Sub", position, nearest)), snap)
+        position = graph.op("Where", near, nearest, position)
+    lower = graph.op("Min", graph.op("Floor", position), np.maximum(cells - 1, 0).astype(np.float32))
+    part = graph.op("Sub", position, lower)  # (n, d)
+    node, rows, weights = _whole(graph, lower), [], []
+    for far in product((0, 1), repeat=layout.dims):
+        step = np.array(far, np.int64)
+        corner = graph.op("Min", graph.op("Add", node, step), cells)
+        rows.append(graph.unsqueeze(_row(graph, corner, layout, level), -1))
+        # the weight is the part on the far side and one minus it on the near one
+        sides = graph.op("Add", graph.op("Mul", part, np.where(step, 1, -1).astype(np.float32)), 1.0 - step)
+        weights.append(graph.fold("Mul", [graph.columns(sides, axis) for axis in range(layout.dims)]))
+    return graph.join(*rows), graph.join(*weights)
+
+
+def _row(graph: Graph, corner: str, layout: Layout, level: int) -> str:
+    """The table's row of a node (n, d) of a level: (n,)."""
+    cells, first = layout.cells[level], layout.offsets[level]
+    if not layout.hashed[level]:
+        return graph.op("Add", _flat(graph, corner, tuple(count + 1 for count in cells)), first)
+    scaled = graph.op("Mul", corner, np.array(PRIMES[: layout.dims], np.int64))
+    mixed = graph.fold("BitwiseXor", [graph.op("Gather", scaled, axis, axis=-1) for axis in range(layout.dims)])
+    return graph.op("Add", graph.op("BitwiseAnd", mixed, layout.rows[level] - 1), first)
+
+
+def _flat(graph: Graph, place: str, shape: tuple[int, ...]) -> str:
+    """The row-major index of integer places (n, d) in a grid of that shape: (n,)."""
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    axes = [graph.op("Mul", graph.op("Gather", place, axis, axis=-1), stride) for axis, stride in enumerate(strides)]
+    return graph.fold("Add", axes)
+
+
+def _blend(graph: Graph, table: Tensor, row: str, weight: str) -> str:
+    """Σ_k w_k T[i_k]. table: (R, F), row, weight: (n, K) → (n, F)."""
+    found = graph.op("Gather", table, row)  # (n, K, F)
+    return graph.op("Squeeze", graph.op("MatMul", graph.unsqueeze(weight, 1), found), np.array([1], np.int64))
+
+
+def _whole(graph: Graph, x: str) -> str:
+    """As 64-bit integers (7 in the standard's numbering)."""
+    return graph.op("Cast", x, to=7)

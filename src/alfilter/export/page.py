@@ -1,0 +1,117 @@
+"""One HTML file that evaluates a field in the browser: no server, no network, nothing to install."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import alfilter
+from alfilter.errors import UserError
+from alfilter.export.program import Program, program_of
+from alfilter.files import write_text
+from alfilter.methods import METHODS, Field, parameter_count
+
+_LARGEST = 1 << 28  # bytes of a page that a browser still opens with ease
+_MAP = 512  # samples of the longer side of a field without any of its own: scattered points
+
+
+def write_page(field: Field, out: str | Path, title: str) -> dict[str, Any]:
+    """Write a field as a page and say what was written."""
+    text = page_text(field, title)
+    write_text(out, text)
+    return {"file": str(out), "bytes": len(text.encode()), "method": field.spec.get("method")}
+
+
+def page_text(field: Field, title: str) -> str:
+    """The page of a picture model or of a 2-D points model; same field, same text."""
+    made = program_of(field)
+    _add_facts(made, field, title)
+    size = made.numbers.nbytes
+    if size > _LARGEST * 3 // 4:
+        raise UserError(f"the page would hold {size:,} bytes of numbers, at most {_LARGEST:,}; export .onnx instead")
+    return _fill(
+        VERSION=escape(alfilter.__version__),
+        TITLE=escape(title),
+        LEAD=escape(_lead(field, made)),
+        ABOUT=ABOUT_ALPHA if made.steps["filter"] else ABOUT,
+        PROGRAM=json.dumps(made.steps, ensure_ascii=False).replace("<", "\\u003c"),
+        NUMBERS=b64encode(made.numbers.astype("<f4").tobytes()).decode("ascii"),
+    )
+
+
+ABOUT = (
+    "This picture is a function: a small network takes any place and gives the value there. It has no pixels of its "
+    "own, so every magnification is evaluated anew, between the samples it was fitted to as well."
+)
+ABOUT_ALPHA = ABOUT + (
+    " Before the network, a filter decides at every place which frequencies pass: α is the middle of the band."
+)
+
+
+def _add_facts(made: Program, field: Field, title: str) -> None:
+    """What the page shows beside the values: sizes, colours, units."""
+    facts, kind = field.signal, field.signal.get("kind")
+    made.steps |= {"title": title, "colours": _viridis(), "scale": None, "axes": None}
+    if kind == "image":
+        made.steps["shape"] = [int(n) for n in facts["shape"]]
+        unit = "pixel"
+    elif kind == "points":
+        made.steps["shape"], unit = _points(made, field), f"1/{_MAP} of the domain"
+    else:
+        made.steps["shape"], unit = list(field.spec.get("samples") or (_MAP, _MAP)), "sample"
+    if made.steps["filter"]:
+        longest = max(max(made.steps["shape"]) - 1, 1)
+        made.steps["filter"] |= {
+            "frequencies": [2.0**j / longest for j in range(made.steps["filter"]["levels"])],
+            "unit": unit,
+        }
+
+
+def _points(made: Program, field: Field) -> list[int]:
+    """A map over the two coordinates, the first value in colours; the axes in the user's units."""
+    facts = field.signal
+    made.steps["axes"] = [
+        {"name": name, "low": low, "high": high}
+        for name, low, high in zip(facts["coords"], facts["low"], facts["high"], strict=True)
+    ]
+    low, high = np.array(facts["value_low"]), np.array(facts["value_high"])
+    made.steps["shift"] = (
+        low + (high - low) * np.array(made.steps["shift"])
+    ).tolist()  # the fit's [0, 1] in their units
+    made.steps["range"] = ((high - low) * np.array(made.steps["range"])).tolist()
+    made.steps["scale"] = [facts["value_low"][0], facts["value_high"][0]]
+    return [_MAP, _MAP]
+
+
+def _lead(field: Field, made: Program) -> str:
+    rows, columns = made.steps["shape"]
+    name = str(field.spec.get("method", "field"))
+    about = METHODS[name].title if name in METHODS else name
+    return f"{columns} × {rows} samples · {name}: {about} · {parameter_count(field):,} numbers"
+
+
+def _viridis() -> str:
+    """matplotlib's viridis, even in lightness and fit for every common colour vision: 256 × RGB as base64."""
+    import matplotlib
+
+    colours = matplotlib.colormaps["viridis"](np.arange(256))[:, :3]
+    return b64encode(np.round(colours * 255).astype(np.uint8).tobytes()).decode("ascii")
+
+
+def _fill(**entries: str) -> str:
+    """The page's template with its parts, each put in once and none looked into again."""
+    assets = files("alfilter.export") / "assets"
+    read = {name: (assets / name).read_text(encoding="utf-8") for name in (*_ASSETS.values(), "page.html")}
+    entries |= {place: read[name] for place, name in _ASSETS.items()}
+    pieces = read["page.html"].split("@")
+    return "".join(entries[piece] if k % 2 else piece for k, piece in enumerate(pieces))
+
+
+_ASSETS = {"STYLE": "style.css", "FIELD": "field.js", "ENGINES": "engines.js", "TILES": "tiles.js", "CURVE": "curve.js",
+           "PAGE": "page.js"}  # fmt: skip

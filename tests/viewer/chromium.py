@@ -1,0 +1,37 @@
+"""A headless Chromium for tests of pages: found on the system, driven by Playwright, or a skip that says why."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A running browser. Graphics are drawn in software, so that a test needs no graphics processor."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'alfilter[dev]'")
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("needs Chromium or Chrome: apt install chromium")
+    with playwright.sync_playwright() as driver:
+        words = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
+        browser = driver.chromium.launch(executable_path=path, args=words)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def wait_until(page: Any, expression: str, seconds: float = 60.0) -> None:
+    """Ask the page until an expression holds; Playwright's own waiting needs an eval, which our pages forbid."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"after {seconds} s still not: {expression}"
+        page.wait_for_timeout(30)
