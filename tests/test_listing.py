@@ -17,7 +17,7 @@ def test_one_row_a_method() -> None:
     assert rows["al-sine"]["adaptive"] == "yes"
     assert rows["siren"]["adaptive"] == "no"
     assert rows["siren"]["params"] == 2 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 3 + 3  # by hand
-    assert rows["pe-mlp"]["params"] == parameter_count(build("pe-mlp", in_dim=2, out_dim=3))
+    assert rows["pe-mlp"]["params"] == parameter_count(build("pe-mlp", in_dim=2, out_dim=3, preset="default"))
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -88,7 +88,7 @@ def test_formats(suffix: str, field: Field, tmp_path: Path) -> None:
 def test_a_float_picture_comes_back_in_its_own_numbers(tmp_path: Path) -> None:
     values = np.linspace(-3, 5, 48, dtype="float32").reshape(6, 8, 1)
     write_image(tmp_path / "float.tif", values, 32)
-    words = ("--steps", "150", "--train", "batch=none", "--out", tmp_path / "out", *TINY)
+    words = ("--steps", "150", "--train", "batch=none", "--train", "lr=2e-3", "--out", tmp_path / "out", *TINY)
     assert alfilter("fit", tmp_path / "float.tif", *words).code == 0
     assert alfilter("render", tmp_path / "out" / "model.safetensors", tmp_path / "again.tif").code == 0
     again = read_image(tmp_path / "again.tif")

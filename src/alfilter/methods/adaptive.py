@@ -123,8 +123,8 @@ ROWS = {
             "paper": Preset(sparse=SPARSE),
             "paper-shape": Preset({"depth": 8, "grid": 30}, {**SHAPE_PAPER, "lr": 1e-4}),
             "default": Preset(
-                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, "omega": 60.0},
-                {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 4e-4, "lr_encoding": 3e-4},
+                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "omega": 73.0},
+                {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 1.7e-4, "lr_encoding": 4.2e-4},
             ),
             "default-shape": Preset(
                 {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, **SHAPE_BACKBONE},

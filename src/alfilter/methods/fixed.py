@@ -67,7 +67,7 @@ ROWS = {
             "paper": Preset(),
             # BACON's rate for its ReLU network: from 1e-3 to 1e-4 in equal factors
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}),
-            "default": Preset({}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-3}),
+            "default": Preset({"levels": 10}, {"batch": 4096, "schedule": "cosine", "decay": 0.1, "lr": 5.5e-3}),
             "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
         },
     ),
@@ -91,7 +91,7 @@ ROWS = {
             "source": Preset({}, {"lr": 1e-4}),
             "paper": Preset({}, {"lr": 1e-4}),
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "lr": 1e-4}),
-            "default": Preset({"omega": 90.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 3e-4}),
+            "default": Preset({"omega": 79.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 4.2e-4}),
             "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
         },
     ),
