@@ -38,7 +38,7 @@ def responses_figure(lines: Lines) -> bytes:
     for j, (response, shade) in enumerate(zip(scales["response"], shades, strict=True)):
         right.plot(scales["alpha"], response, color=shade, label=f"j = {j}")
     right.set(xlabel="α in channels", ylabel=r"$\bar{H}_j(\alpha)$", title="the dyadic scales")
-    right.legend(frameon=False, fontsize=6, ncols=2)
+    right.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return _finished(figure, (left, right))
 
 
@@ -95,8 +95,8 @@ def kernel_figure(lines: Lines) -> bytes:
         bars.barh(np.arange(len(groups)) + 0.27 * (1 - i), means, 0.25, color=(*COLOURS[:2], GREY)[i], label=label)
     bars.set_yticks(range(len(groups)), groups, fontsize=6)
     bars.invert_yaxis()
-    bars.set(xlabel="overlap with the measured spectrum", xlim=(0, 1), title="spectra over scales")
-    bars.legend(frameon=False, fontsize=6, loc="lower right")
+    bars.set(xlabel="overlap with the measured spectrum", xlim=(0, 1))
+    bars.legend(frameon=False, fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.4, 1.0))
     return _finished(figure, (*scatters, bars))
 
 
