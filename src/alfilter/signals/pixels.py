@@ -146,7 +146,8 @@ def _decode_tiff(file: Path) -> Array:
 
     with TiffFile(file) as tiff:
         page: Any = tiff.pages[0]
-        limit = math.inf if page.is_memmappable else MAX_PIXELS
+        whole = page.is_memmappable and file.stat().st_size >= page.nbytes  # and can stay where it is
+        limit = math.inf if whole else MAX_PIXELS
         _check_size(file, page.imagelength, page.imagewidth, limit)
         if any(o + n > file.stat().st_size for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)):
             raise ValueError("the TIFF is cut short")  # tifffile would fill the rest with zeros
