@@ -25,7 +25,6 @@ def need(module: str, extra: str = "shapes") -> Any:
         raise UserError(f"{what} {package}, which is not installed; pip install 'alfilter[{extra}]'") from error
 
 
-
 def free_memory() -> int | None:
     """Bytes of memory that are free; None on a system that does not say."""
     try:
