@@ -127,7 +127,15 @@ ROWS = {
                 {"batch": 8192, "schedule": "cosine", "decay": 0.01, "lr": 4e-4, "lr_encoding": 3e-4},
             ),
             "default-shape": Preset(
-                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, **SHAPE_BACKBONE},
+                {
+                    "start": 0.0,
+                    "unit": "axis",
+                    "coordinates": True,
+                    "gain": 0.3,
+                    "levels": 5,
+                    "bandwidth": 12.0,
+                    **SHAPE_BACKBONE,
+                },
                 {**SHAPE_DEFAULT, "lr_encoding": 3e-3},
             ),
             "reconstruct": RECONSTRUCT,
