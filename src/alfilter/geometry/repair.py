@@ -218,31 +218,38 @@ def _drop_unused(points: Array, corners: Index) -> tuple[Array, Index, int]:
     return np.ascontiguousarray(points[used]), number[corners], lost
 
 
-def _edges(corners: Index) -> tuple[int, int, int]:
-    """Edges with one face, with more than two, and with two faces that run along it the same way."""
+def _edge_keys(corners: Index) -> Index:
+    """Two times a number of each edge, plus one when it runs upwards: (3 m,), first all first edges."""
     size = int(corners.max()) + 1
     key = np.empty((3, len(corners)), dtype=np.int64)
     for k in range(3):
         start, end = corners[:, k], corners[:, (k + 1) % 3]
         key[k] = 2 * (np.minimum(start, end) * size + np.maximum(start, end)) + (start < end)
-    flat = key.reshape(-1)
-    flat.sort()
-    begins = np.flatnonzero(np.r_[True, flat[1:] >> 1 != flat[:-1] >> 1])
-    count = np.diff(np.append(begins, len(flat)))
+    return key.reshape(-1)
+
+
+def _edges(corners: Index) -> tuple[int, int, int]:
+    """Edges with one face, with more than two, and with two faces that run along it the same way."""
+    key = _edge_keys(corners)
+    key.sort()
+    begins = np.flatnonzero(np.r_[True, key[1:] >> 1 != key[:-1] >> 1])
+    count = np.diff(np.append(begins, len(key)))
     two = begins[count == 2]
-    return int((count == 1).sum()), int((count > 2).sum()), int((flat[two] == flat[two + 1]).sum())
+    return int((count == 1).sum()), int((count > 2).sum()), int((key[two] == key[two + 1]).sum())
 
 
 def _components(corners: Index) -> int:
-    """Parts of the mesh that share no vertex."""
+    """Parts of the mesh that share no edge."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    size = int(corners.max()) + 1
-    start, end = np.concatenate([corners[:, 0], corners[:, 1]]), np.concatenate([corners[:, 1], corners[:, 2]])
-    graph = coo_array((np.ones(len(start), np.int32), (start, end)), shape=(size, size)).tocsr()
-    found, label = connected_components(graph, directed=False)
-    return int(found) - int((~np.isin(np.arange(found), label[corners[:, 0]])).sum())
+    key = _edge_keys(corners) >> 1
+    order = np.argsort(key)
+    key = key[order]
+    shared = np.flatnonzero(key[1:] == key[:-1])
+    one, other = order[shared] % len(corners), order[shared + 1] % len(corners)
+    links = coo_array((np.ones(len(one), np.int32), (one, other)), shape=(len(corners),) * 2).tocsr()
+    return int(connected_components(links, directed=False, return_labels=False))
 
 
 def _agree(points: Array, corners: Index) -> Index:

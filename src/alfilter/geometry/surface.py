@@ -54,6 +54,9 @@ MARGIN = 1.5  # times the steepest slope nearby
 _SLAB = 32  # cells of the last level that are in memory together, along the first axis
 _STEP = _SLAB // 2  # the same in cells of the level before
 _BENT = 2.7 / 8  # of the second differences; with the margin half of them, four times what a smooth field needs
+_NOISE = (
+    0.6  # of the cells: a field whose surface is nearly everywhere is finer than the grid, no bound holds, look at all
+)
 _PROBES = 50_000  # given-up vertices that are looked at all the same
 
 
@@ -182,6 +185,9 @@ class _Pyramid:
             level.doubt = np.maximum(_BENT * self.margin * bends(level.values), 0.1 * bound)
             free |= least > level.doubt
         level.kept &= ~free | mixed(level.values)
+        if level.kept.mean() > _NOISE:
+            level.kept[...], level.doubt = True, None
+            self.fill(level)
         return level
 
     def probe(self, level: _Level) -> _Level:

@@ -129,7 +129,15 @@ ROWS = {
                 {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 1.7e-4, "lr_encoding": 4.2e-4},
             ),
             "default-shape": Preset(
-                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 3.0, **SHAPE_BACKBONE},
+                {
+                    "start": 0.0,
+                    "unit": "axis",
+                    "coordinates": True,
+                    "gain": 0.3,
+                    "levels": 5,
+                    "bandwidth": 12.0,
+                    **SHAPE_BACKBONE,
+                },
                 {**SHAPE_DEFAULT, "lr_encoding": 3e-3},
             ),
             "reconstruct": RECONSTRUCT,

@@ -68,7 +68,7 @@ ROWS = {
             # BACON's rate for its ReLU network: from 1e-3 to 1e-4 in equal factors
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}),
             "default": Preset({"levels": 10}, {"batch": 4096, "schedule": "cosine", "decay": 0.1, "lr": 5.5e-3}),
-            "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
+            "default-shape": Preset({**SHAPE_BACKBONE, "levels": 6}, {**SHAPE_DEFAULT, "lr": 2e-3}),
         },
     ),
     "fourier-features": Method(

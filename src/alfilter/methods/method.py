@@ -88,7 +88,7 @@ def follow(at: float, rising: Mapping[str, float], falling: Mapping[str, float] 
 SHAPE_PAPER: Mapping[str, Any] = {
     "steps": 200_000, "batch": 10_000, "schedule": "constant", "amsgrad": True, "clip": 1e-4, "epsilon": 1e-12,
 }  # fmt: skip
-SHAPE_BACKBONE: Mapping[str, Any] = {"width": 128, "depth": 4}
+SHAPE_BACKBONE: Mapping[str, Any] = {"width": 160, "depth": 3}
 SHAPE_DEFAULT: Mapping[str, Any] = {
     "batch": 4096, "steps": 12_000, "schedule": "cosine", "decay": 0.01, "lr": 1e-3, "sampling": "graded",
 }  # fmt: skip
