@@ -1,7 +1,7 @@
 """How close is a training step of every method to its own floor: its matrix products, and for grids its gathers?
 
-One step: the gradient of a batch of 8,192 of the samples of a 512×512 colour picture in pieces of 4,096, and the
-optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix products of one
+One step: the gradient of a batch of 8,192 of the samples of a 512×512 colour picture in its pieces, and the optimiser's
+update, at the method's default setting. The floor is read off the method itself: all matrix products of one
 piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
 repeated with nothing between them, on as many threads as the step. A gather is the compiled sum over the corners of a
 cell and the scatter of its gradient into zeros, with known places and weights (torch's own scatter is several times
@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from alfilter.core import gathering
 from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only, side_by_side
+from alfilter.core.parallel import pieces_only, side_by_side, workers
 from alfilter.methods import METHODS, Field, build, parameter_count, training
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
@@ -34,7 +34,7 @@ from alfilter.training.gradient import Team, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
 Step = Callable[[], object]
-BATCH, PIECE = 8192, 4096
+BATCH = 8192
 TARGET = 1.25  # times the floor
 _PRODUCTS = {torch.ops.aten.mm.default: 0, torch.ops.aten.addmm.default: 1}  # where the first factor stands
 _GATHERS = (torch.ops.aten.index.Tensor, torch.ops.aten.index_select.default, torch.ops.aten.embedding.default)
@@ -59,7 +59,7 @@ class Recorder(TorchDispatchMode):
             self.products.append((_layout(left), _layout(right)))
         elif func in _GATHERS:
             indices = [a for a in (*args[1:], *(args[1] if isinstance(args[1], list) else ())) if _is_index(a)]
-            if len(indices) == 1 and indices[0].numel() >= PIECE:
+            if len(indices) == 1 and indices[0].numel() >= 1024:
                 self.gathers.append((args[0].detach().reshape(len(args[0]), -1), indices[0].flatten().to(torch.int32)))
         return func(*args, **(kwargs or {}))
 
@@ -100,10 +100,10 @@ class Gather:
         gathering.scatter(found.numpy(), *given, torch.zeros_like(self.table).numpy())
 
 
-def floor(method: Field, task: ImageTask) -> Step:
+def floor(method: Field, task: ImageTask, size: int) -> Step:
     """The products and gathers of a step of this field, and nothing else."""
     recorder = Recorder()
-    x, y = task.load(torch.randperm(len(task.signal))[:PIECE])
+    x, y = task.load(torch.randperm(len(task.signal))[:size])
     double = copy.deepcopy(method).double()  # in float64 no kernel hides a product
     with recorder:
         losses = [task.loss(out, y.double()) for out in double.outputs(x.double())]
@@ -117,12 +117,12 @@ def floor(method: Field, task: ImageTask) -> Step:
         for gather in gathers:
             gather.run()
 
-    return lambda: side_by_side(piece, range(BATCH // PIECE))
+    return lambda: side_by_side(piece, range(BATCH // size))
 
 
 def step(method: Field, task: ImageTask, name: str) -> Step:
     """One step as `fit` takes it, on an encoding that has seen the signal."""
-    setting = training(name, "default", batch=BATCH, micro=PIECE)
+    setting = training(name, "default", batch=BATCH)
     adapt(method, task, setting, 0, 0, 0.0)
     team, optimiser = Team(method), make_optimiser(method, setting)
     count = iter(range(1 << 62))
@@ -138,8 +138,9 @@ def step(method: Field, task: ImageTask, name: str) -> Step:
 def measure(name: str, task: ImageTask, repeat: int) -> dict[str, Any]:
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
     made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
+    size = min(training(name, "default").micro, BATCH // workers())
     training_step = step(made, task, name)  # first: it fits the encoding to the signal
-    runs = {"step": training_step, "floor": floor(made, task)}
+    runs = {"step": training_step, "floor": floor(made, task, size)}
     best = dict.fromkeys(runs, float("inf"))
     for turn in range(repeat + 2):
         for label, run in runs.items():

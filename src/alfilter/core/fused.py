@@ -55,6 +55,15 @@ def compiled_products() -> ModuleType:
     return product_kernels
 
 
+@cache
+def compiled_update() -> Callable[..., None]:
+    """The kernel of the optimiser."""
+    from alfilter.core.update_kernels import adam_update
+
+    found: Callable[..., None] = adam_update
+    return found
+
+
 def replay(plain: Callable[..., Tensor], inputs: Sequence[Tensor], grad: Tensor) -> tuple[Tensor | None, ...]:
     """The gradients of `plain(*inputs)` in operations autograd can follow: a fused function differentiated twice."""
     wanted = [i for i, tensor in enumerate(inputs) if tensor.requires_grad]

@@ -121,7 +121,9 @@ def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
     rows, width = z.shape
     for i in range(rows):
         for j in range(width):
-            z[i, j], slope[i, j] = _sincos(omega * (z[i, j] + bias[j]))
+            s, c = _sincos(omega * (z[i, j] + bias[j]))
+            z[i, j] = s
+            slope[i, j] = c
         for j in range(width):  # apart: one loop would need more registers than there are
             s, c = z[i, j], slope[i, j]
             e = _exp(f4(-2) * beta * abs(s))

@@ -13,7 +13,7 @@ from typing import Any
 
 from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop, heldout_psnr, seen_psnr, table
-from alfilter.experiments.tuning import ELSEWHERE, SEARCHES, found
+from alfilter.experiments.tuning import SEARCHES
 
 IMAGES = [f"div2k/{number:02d}.png" for number in range(4)]
 SIZE = 96
@@ -26,6 +26,8 @@ SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}}
 
 def declare(params: int | None = None) -> list[Run]:
     """A run a method, picture and observation; with `params`, every method sized to it."""
+    from alfilter.methods.found import ELSEWHERE, found
+
     rows = []
     for observe in SEEN:
         for image in IMAGES:

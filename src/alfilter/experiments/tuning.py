@@ -19,7 +19,7 @@ from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop
 
 IMAGE = "div2k/06.png"
-SIZE = 48  # side of the crop, so samples per axis
+SIZE = 48  # side of the crop, so samples per axis; `methods.found.AT`
 STEPS = 150
 TRIALS = 10
 COMMON: dict[str, Any] = {"steps": STEPS, "batch": None, "micro": 4096, "schedule": "cosine", "decay": 0.01}
@@ -80,13 +80,13 @@ SEARCHES: dict[str, Search] = {
     "pe-mlp": Search(_LEVEL, {"levels": 8}, _rates(1e-3)),
     "fourier-features": Search(Axis({"sigma": 2.0}), {"sigma": 10.0}, _rates(1e-3)),
     "siren": Search(OMEGA, {"omega": 30.0}, _rates(1e-4)),
-    "gauss": Search(Axis({"sigma": 0.5}), {"sigma": 0.09}, _rates(5e-4)),
+    "gauss": Search(Axis({"sigma": 0.5}), {"depth": 3, "sigma": 0.09}, _rates(5e-4)),
     "wire": Search(
         Axis({"omega": 2.0, "scale": 2.0}), {"omega": 20.0, "scale": 30.0}, _rates(5e-3), (Axis({"scale": 2.0}),)
     ),
     "hosc": Search(OMEGA, {"omega": 30.0, "beta": 2.0}, _rates(1e-4), (Axis({"beta": 2.0}),)),
     "sinc": Search(OMEGA, {"omega": 30.0}, _rates(1e-3)),
-    "finer": Search(OMEGA, {"omega": 30.0}, _rates(5e-4)),
+    "finer": Search(OMEGA, {"depth": 3, "omega": 30.0}, _rates(5e-4)),
     "mfn-fourier": Search(Axis({"scale": 2.0}), {"scale": 256.0}, _rates(1e-2)),
     "mfn-gabor": Search(Axis({"scale": 2.0}), {"scale": 256.0}, _rates(1e-2)),
     "bacon": Search(Axis({"reach": 2.0}), {"reach": 1.0}, _rates(5e-3)),
@@ -105,21 +105,6 @@ SEARCHES: dict[str, Search] = {
     ),
     "acorn": Search(Axis({"patch": 2.0}), {"tiles": 256, "every": 100, "patch": 8}, _rates(1e-3, 1e-3)),
 }
-
-
-# What the search found, in the order of `alfilter experiment tuning`: options with SIZE samples per axis, training.
-FOUND: dict[str, tuple[Settings, Settings]] = {}
-ELSEWHERE = ("al-sine", "siren", "pe-mlp")  # their `default` is for a minute at 512×512, from the study `wallclock`
-RISING = ("omega",)
-
-
-def found(name: str, samples: int) -> tuple[Settings, Settings]:
-    """What the search found for a method, with so many samples seen per axis; before it was run, its start."""
-    from alfilter.methods.method import Density, follow
-
-    options, recipe = FOUND.get(name, ({}, {}))
-    rising = {key: value for key, value in options.items() if key in RISING}
-    return {**options, **follow(SIZE, rising)(Density(2, samples))[0]}, recipe
 
 
 def line_search(

@@ -13,6 +13,7 @@ from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
 from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
+from alfilter.methods.found import with_found
 from alfilter.methods.method import Density, Method, Preset, Samples
 from alfilter.methods.sizing import cost_per_point, sized
 
@@ -33,14 +34,16 @@ __all__ = [
     "training",
 ]
 
-METHODS: dict[str, Method] = {
-    **adaptive.ROWS,
-    **fixed.ROWS,
-    **activated.ROWS,
-    **multiplicative.ROWS,
-    **grids.ROWS,
-    **tiles.ROWS,
-}
+METHODS: dict[str, Method] = with_found(
+    {
+        **adaptive.ROWS,
+        **fixed.ROWS,
+        **activated.ROWS,
+        **multiplicative.ROWS,
+        **grids.ROWS,
+        **tiles.ROWS,
+    }
+)
 
 
 def method(name: str) -> Method:

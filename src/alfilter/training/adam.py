@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from alfilter.core.fused import compiled_update, fusible
 
 
 @dataclass
@@ -72,13 +75,17 @@ class Adam:
                 m = next(moments)
                 if p.grad is None:
                     continue
-                if group.weight_decay > 0:
-                    p.mul_(1 - rate * group.weight_decay)
+                keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
+                if m.peak is None and _fusible(p, p.grad, m.mean, m.square):
+                    numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
+                    arrays = (t.detach().view(-1).numpy() for t in (p, p.grad, m.mean, m.square))
+                    compiled_update()(*arrays, *map(np.float32, numbers))
+                    continue
+                p.mul_(keep)
                 m.mean.lerp_(p.grad, 1 - self.beta1)
                 m.square.mul_(self.beta2).addcmul_(p.grad, p.grad, value=1 - self.beta2)
                 square = m.square if m.peak is None else torch.maximum(m.peak, m.square, out=m.peak)
-                scale = square.sqrt().div_(fade).add_(self.epsilon)
-                p.addcdiv_(m.mean, scale, value=-rate / (1 - self.beta1**self.steps))
+                p.addcdiv_(m.mean, square.sqrt().div_(fade).add_(self.epsilon), value=-scale)
 
     @torch.no_grad()
     def shorten(self, longest: float) -> None:
@@ -88,3 +95,8 @@ class Adam:
         if length > longest:
             for g in grads:
                 g.mul_(longest / length)
+
+
+def _fusible(*tensors: Tensor) -> bool:
+    """Whether the compiled update may run: numbers in one piece, and as `fused.fusible` says."""
+    return all(t.is_contiguous() for t in tensors) and fusible(*(t.view(1, -1) for t in tensors))

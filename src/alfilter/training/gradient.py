@@ -30,7 +30,7 @@ class Team:
 
     def zero_grad(self) -> None:
         for member in self.members:
-            member.zero_grad(set_to_none=False)
+            member.zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
 
     def gather(self) -> None:
         """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
