@@ -34,7 +34,7 @@ COMMON: dict[str, Any] = {"schedule": "cosine", "decay": 0.01, "batch": 8192}
 # coordinate jitter, the penalty between the samples, a layer more.
 EXTRAS: list[tuple[Options, Options]] = [
     ({}, {"jitter": 0.3, "average": 0.2}),
-    ({}, {"bend": 3e-5, "bend_power": 1.0}),
+    ({}, {"bend": 3e-2, "bend_power": 2.0}),
     ({"depth": 4}, {"jitter": 0.3}),
 ]
 
@@ -56,7 +56,8 @@ SEARCH: dict[str, dict[str, list[tuple[Options, Options]]]] = {
     "fourier-features": _own("sigma", (2.0, 3.0, 4.0), (6.0, 8.0, 10.0), 1e-3),
     "pe-mlp": _own("levels", (3, 4, 5), (5, 6, 7), 1e-3),
     "al-sine": {
-        observe: [({}, {}), ({"heads": 1, "width": 256}, {}), ({"gain": 0.3}, {}), *EXTRAS] for observe in OBSERVED
+        observe: [({}, {}), ({"heads": 1, "width": 256}, {}), ({"gain": 0.0}, {}), *EXTRAS[:2], ({"depth": 3}, {})]
+        for observe in OBSERVED
     },
 }
 # What the search found; where it was not run, the middle of a method's own numbers, and the preset for al-sine.
