@@ -3,6 +3,7 @@
 python docs/pictures.py overview runs/demo
 python docs/pictures.py alpha runs/experiments/alpha.jsonl
 python docs/pictures.py kernel runs/experiments/kernel.jsonl    and so for every study of report/studies.py
+python docs/pictures.py between runs/experiments/between.jsonl
 """
 
 from __future__ import annotations
@@ -98,7 +99,31 @@ def study(lines: Path, out: Path) -> None:
     small.quantize(128).save(out, optimize=True)
 
 
+def between_points(lines: Path, out: Path) -> None:
+    """What was seen against what was not, a point a setting, a panel an observation; interpolators are lines."""
+    scores: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    for line in map(json.loads, lines.read_text(encoding="utf-8").splitlines()):
+        if "psnr" in line["metrics"] and line["image"] != "terrain":
+            held = line["heldout"].get("psnr_between", line["heldout"]["psnr"])
+            scores[line["observe"]][line["group"]].append((line["metrics"]["psnr"], held))
+    figure = Figure(figsize=(5 * len(scores), 4), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (observe, groups) in zip(np.atleast_1d(figure.subplots(1, len(scores))), scores.items(), strict=True):
+        for group, pairs in groups.items():
+            seen, held = np.mean(pairs, axis=0)
+            if np.isfinite(seen) and seen < 100:
+                axes.scatter(seen, held)
+                axes.annotate(group, (seen, held), textcoords="offset points", xytext=(4, 3), fontsize=6)
+            else:
+                axes.axhline(held, color="0.6", linewidth=0.8)
+                axes.annotate(group, (0.01, held), xycoords=("axes fraction", "data"), fontsize=6, color="0.4")
+        axes.set(title=observe, xlabel="seen, dB", ylabel="between, dB" if observe == "every:2" else "unseen, dB")
+        axes.margins(0.2)
+    out.parent.mkdir(exist_ok=True)
+    figure.savefig(out)
+
+
 if __name__ == "__main__":
     what, source = sys.argv[1], Path(sys.argv[2])
-    makers = {"overview": overview, "alpha": alpha_curves, **dict.fromkeys(FIGURES, study)}
+    makers = {"overview": overview, "alpha": alpha_curves, "between": between_points, **dict.fromkeys(FIGURES, study)}
     makers[what](source, IMAGES / f"{what}.png")

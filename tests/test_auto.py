@@ -33,9 +33,10 @@ def test_the_settings_follow_the_density() -> None:
     # the finest scale, 2^(L-1) cycles, stays below the Nyquist rate of N/2 cycles across the domain
     for seen in (8.0, 57.0, 128.0, 500.0):
         assert 2 ** (preset("al-sine", "reconstruct").options_at(Density(2, seen))["levels"] - 1) <= seen / 2
-    assert training("al-sine", "reconstruct", Density(2, 64, gap=4.0)).jitter == pytest.approx(
-        2 * training("al-sine", "reconstruct", Density(2, 64, gap=2.0)).jitter
-    )
+    dense, every, few = (training("al-sine", "reconstruct", Density(2, 64, gap=gap)) for gap in (1.0, 2.0, 4.0))
+    assert every.jitter == pytest.approx(2 * dense.jitter)
+    assert dense.bend == every.bend == few.jitter == 0, "jitter where much is seen, the penalty where little is"
+    assert few.bend > 0
 
 
 def test_the_papers_loss_has_total_variation_only_where_samples_are_missing() -> None:

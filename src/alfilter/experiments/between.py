@@ -34,29 +34,32 @@ COMMON: dict[str, Any] = {"schedule": "cosine", "decay": 0.01, "batch": 8192}
 # coordinate jitter, the penalty between the samples, a layer more.
 EXTRAS: list[tuple[Options, Options]] = [
     ({}, {"jitter": 0.3, "average": 0.2}),
-    ({}, {"bend": 3e-5, "bend_power": 1.0}),
+    ({}, {"bend": 3e-2, "bend_power": 2.0}),
     ({"depth": 4}, {"jitter": 0.3}),
 ]
 
 
 def _own(name: str, sparse: Sequence[Any], dense: Sequence[Any], lr: float) -> dict[str, list[tuple[Options, Options]]]:
-    """Three values of a method's own number, and the extras at the middle one, under every observation."""
+    """Three values of a method's own number, and the extras at the middle or the highest, under every observation."""
     by_observe = {}
     for observe in OBSERVED:
         values = sparse if observe == "random:0.05" else dense
         rows: list[tuple[Options, Options]] = [({name: value}, {"lr": lr}) for value in values]
-        rows += [({name: values[1], **options}, {"lr": lr, **recipe}) for options, recipe in EXTRAS]
+        for options, recipe in EXTRAS:
+            value = values[2] if "bend" in recipe else values[1]  # the penalty is there to calm a high frequency
+            rows.append(({name: value, **options}, {"lr": lr, **recipe}))
         by_observe[observe] = rows
     return by_observe
 
 
 # The same number of settings for every method: (options, training) under one observation each.
 SEARCH: dict[str, dict[str, list[tuple[Options, Options]]]] = {
-    "siren": _own("omega", (6.0, 9.0, 13.0), (20.0, 25.0, 30.0), 5e-4),
-    "fourier-features": _own("sigma", (2.0, 3.0, 4.0), (6.0, 8.0, 10.0), 1e-3),
-    "pe-mlp": _own("levels", (3, 4, 5), (5, 6, 7), 1e-3),
+    "siren": _own("omega", (8.0, 13.0, 24.0), (20.0, 25.0, 30.0), 5e-4),
+    "fourier-features": _own("sigma", (2.0, 3.0, 6.0), (6.0, 8.0, 10.0), 1e-3),
+    "pe-mlp": _own("levels", (3, 4, 6), (5, 6, 7), 1e-3),
     "al-sine": {
-        observe: [({}, {}), ({"heads": 1, "width": 256}, {}), ({"gain": 0.3}, {}), *EXTRAS] for observe in OBSERVED
+        observe: [({}, {}), ({"heads": 1, "width": 256}, {}), ({"gain": 0.0}, {}), *EXTRAS[:2], ({"depth": 3}, {})]
+        for observe in OBSERVED
     },
 }
 # What the search found; where it was not run, the middle of a method's own numbers, and the preset for al-sine.

@@ -25,12 +25,13 @@ CHANGES: dict[str, Change] = {
     "α grid 32²": ({"grid": 32}, {}),
     "κ 2": ({"kappa": 2.0}, {}),
     "three layers": ({"depth": 3}, {}),
-    "no jitter": ({}, {"jitter": 0.0}),
+    "no jitter, no bending": ({}, {"jitter": 0.0, "bend": 0.0}),
     "mean of the weights": ({}, {"average": 0.2}),
     "weight decay 0.1": ({}, {"weight_decay": 0.1}),
-    "bending 1e-5, p = 1": ({}, {"bend": 1e-5, "bend_power": 1.0}),
     "bending 1e-4, p = 1": ({}, {"bend": 1e-4, "bend_power": 1.0}),
-    "bending 1e-4, p = 2": ({}, {"bend": 1e-4, "bend_power": 2.0}),
+    "bending 0.003, p = 2, no jitter": ({}, {"bend": 3e-3, "bend_power": 2.0, "jitter": 0.0}),
+    "bending 0.03, p = 2, no jitter": ({}, {"bend": 3e-2, "bend_power": 2.0, "jitter": 0.0}),
+    "no bending, jitter 0.15 of the distance": ({}, {"bend": 0.0, "jitter": 0.3}),
     "TV of α 1e-3": ({}, {"tv": 1e-3}),
 }
 
