@@ -23,12 +23,12 @@ from alfilter.experiments.shapes import METHODS, SHAPES
 SHAPE = "Armadillo"
 SECONDS = 30.0
 SIZE = 240  # pixels a side
-SPLATS = 600_000
-# name: (turn, tilt, centre, half side): the whole, the smooth chest, the detailed leg
+SPLATS = 1_000_000
+# where `splat` looks: the whole, the smooth chest, the detailed leg
 VIEWS: dict[str, dict[str, Any]] = {
-    "whole": {},
-    "chest": {"centre": (0.0, 0.25), "reach": 0.33},
-    "leg": {"centre": (-0.35, -0.62), "reach": 0.33},
+    "whole": {"reach": 1.05},
+    "chest": {"centre": (0.05, 0.25), "reach": 0.33, "brush": 3},
+    "leg": {"centre": (-0.32, -0.55), "reach": 0.33, "brush": 3},
 }
 
 
