@@ -3,7 +3,8 @@
 One step: the gradient of all 262,144 samples of a 512×512 colour picture and the optimiser's update, at the paper's
 setting (3×256, L = 8, an α grid of 512×512). Everything is timed in one process, in turns, so that a machine that slows
 down slows everything down; the best of the repetitions counts. The filter's share is the median over pairs of steps
-with and without it, side by side.
+with and without it, side by side, and like the peak memory it is taken in a process of its own: an eager pass over the
+whole batch leaves two gigabytes of used memory behind.
 
     python benchmarks/step.py [--json] [--repeat 7] [--jax-python PYTHON]
 """
@@ -153,13 +154,23 @@ def share(dear: Step, cheap: Step, turns: int) -> float:
     return statistics.median(shares)
 
 
-def peak_memory() -> float:
-    """Megabytes that three steps of al-sine need above what the imports took, in a fresh process."""
-    command = [sys.executable, __file__, "--peak"]
+def alone(*words: str) -> float:
+    """A number that this script prints in a fresh process, whose memory nobody has used before."""
+    command = [sys.executable, __file__, *words]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def _share(turns: int) -> float:
+    """The filter's share of a step."""
+    task, found = ImageTask.from_file("sample:astronaut"), fields()
+    dear, cheap = (step(found[name], task) for name in ("al-sine", "fourier-sine"))
+    for run in (dear, cheap):
+        run()
+    return share(dear, cheap, turns)
+
+
 def _peak() -> float:
+    """Megabytes that three steps of al-sine need above what the imports took."""
     before = _high_water()
     run = step(fields()["al-sine"], ImageTask.from_file("sample:astronaut"))
     for _ in range(3):
@@ -217,22 +228,24 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of everything")
     parser.add_argument("--jax-python", help="a Python that can import jax, for the peer")
-    parser.add_argument("--peak", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--peak", action="store_true", help="print the peak memory of al-sine alone")
+    parser.add_argument("--share", action="store_true", help="print the filter's share alone")
     arguments = parser.parse_args()
     keep_freed_memory()
     if arguments.peak:
         print(_peak())
         return
-    peak = peak_memory()
+    if arguments.share:
+        print(_share(2 * arguments.repeat))
+        return
+    peak, of_filter = alone("--peak"), alone("--share", "--repeat", str(arguments.repeat))
     task = ImageTask.from_file("sample:astronaut")
     steps: dict[str, Step] = {f"products, {chunk} rows": floor(chunk) for chunk in CHUNKS}
     steps |= {name: step(field, task) for name, field in fields().items()}
     steps["eager al-sine"] = eager(fields()["al-sine"], task)
     if arguments.jax_python:
         steps |= {f"jax, {mode}": jax_peer(arguments.jax_python, mode) for mode in ("one pass", "pieces")}
-    seconds = measure(steps, arguments.repeat)
-    of_filter = share(steps["al-sine"], steps["fourier-sine"], 2 * arguments.repeat)
-    found = summary(seconds, peak, of_filter)
+    found = summary(measure(steps, arguments.repeat), peak, of_filter)
     if arguments.json:
         print(json.dumps(found))
     else:
