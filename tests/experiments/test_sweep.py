@@ -225,6 +225,14 @@ def test_without_ray_the_extra_is_named(data: Path, monkeypatch: pytest.MonkeyPa
         run_experiment(read_study(quick(data, "a")), str(data), str(data / "o"), 1, lambda line: None, ray="local")
 
 
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+def test_an_address_where_nobody_listens_is_refused_at_once(data: Path) -> None:
+    words = ("--data", data, "--out", data / "o", "--ray", "127.0.0.1:1")
+    code, _, err = alfilter("experiment", quick(data, "a"), *words)
+    assert code == 2
+    assert "no Ray cluster answers at 127.0.0.1:1" in err.splitlines()[-1]
+
+
 def test_workers_and_threads_are_counts(data: Path) -> None:
     with pytest.raises(UserError, match="must be at least 1, got 0"):
         run_experiment(read_study(quick(data, "a")), str(data), str(data / "o"), 0, lambda line: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -82,6 +83,7 @@ def _connect(ray: Any, address: str, cpus: int) -> bool:
         ray.init(num_cpus=cpus, num_gpus=0, include_dashboard=False, object_store_memory=_STORE, **quiet)
         return True
     try:
+        _knock(address)
         ray.init(address=address, **quiet)
     except Exception as error:  # every kind of wrong address ends in a kind of its own
         told = " ".join(str(error).split())[:160]
@@ -89,6 +91,13 @@ def _connect(ray: Any, address: str, cpus: int) -> bool:
             f"no Ray cluster answers at {address} ({told}); start one with 'ray start --head', or give --ray local"
         ) from error
     return True
+
+
+def _knock(address: str) -> None:
+    """Fail at once where nobody listens: Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _import_ray() -> Any:
