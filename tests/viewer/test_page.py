@@ -253,6 +253,7 @@ def test_steering_changes_the_brushed_area_and_nothing_else(page: Page) -> None:
     box = page.page.locator("#stage").bounding_box()
     page.page.mouse.move(box["x"] + px, box["y"] + py)
     page.page.mouse.down()
+    page.page.wait_for_timeout(450)  # a brush held still goes on painting: several dabs, one gesture
     page.page.mouse.up()
     page.settle()
     after = page.pixels().astype(int)

@@ -377,26 +377,28 @@ class Stroke {
   begin(source, place) {
     this.model = this.controls.steerable(source);
     if (!this.model) return;
-    this.gesture = `${Date.now()}-${Math.random()}`;
+    this.gesture = `${Date.now()}-${Math.random()}`; // kept by every dab: those of one gesture are undone together
+    this.active = true;
+    clearInterval(this.timer);
     this.put(place);
     this.timer = setInterval(() => this.put(this.at), 130); // a brush held still goes on painting
   }
 
   to(place) {
-    if (!this.gesture) return;
+    if (!this.active) return;
     const gap = this.controls.state.radius / 3, [x, y] = this.at, away = Math.hypot(place[0] - x, place[1] - y);
     for (let k = 1; k <= Math.min(64, Math.floor(away / gap)); k++) this.put([x + ((place[0] - x) * k * gap) / away, y + ((place[1] - y) * k * gap) / away]);
   }
 
   put(place) {
     this.at = place;
-    this.queue.push(place);
+    this.queue.push({ place, gesture: this.gesture, model: this.model });
     this.send();
   }
 
   end() {
     clearInterval(this.timer);
-    this.gesture = null;
+    this.active = false;
   }
 
   dab(source, place) {
@@ -407,8 +409,10 @@ class Stroke {
   async send() {
     if (this.sending || !this.queue.length) return;
     this.sending = true;
-    const { kind, radius, amount } = this.controls.state, dabs = this.queue.splice(0, 200), model = this.model;
-    const gesture = this.gesture ?? `${Date.now()}`;
+    const { kind, radius, amount } = this.controls.state, { gesture, model } = this.queue[0];
+    let many = 1;
+    while (many < Math.min(200, this.queue.length) && this.queue[many].gesture === gesture) many++;
+    const dabs = this.queue.splice(0, many).map((dab) => dab.place);
     const order = { m: model.id, gesture, dabs, radius, amount: kind === "lower" ? -amount : amount, kind: kind === "restore" ? "restore" : "shift" };
     try {
       this.controls.apply(model, await ask("/api/steer", order));
