@@ -29,7 +29,7 @@ def shape(name: str) -> ShapeSignal:
 @pytest.mark.parametrize("name", ["shell", "two", *SCANS])
 def test_exactly_the_dense_surface(name: str) -> None:
     task = SdfTask(shape(name), block=4000)
-    field = build("al-sine", in_dim=3, out_dim=1, preset="default-shape", width=24, depth=2, grid=8)
+    field = build("al-sine", in_dim=3, out_dim=1, preset="default-shape", width=24, depth=2, grid=8, omega=10.0)
     fit(field, task, steps=40, batch=512, lr=5e-3, sampling="graded", schedule="cosine", decay=0.05)
     sparse = extract(lambda points: sample_points(field, points), 72)
     dense = extract(lambda points: sample_points(field, points), 72, dense=True)

@@ -54,7 +54,7 @@ def test_a_fit_with_the_penalty_bends_less_and_says_how_much() -> None:
     task = ImageTask(GridSignal(data), "every:2")
     fields = [build("siren", in_dim=2, out_dim=1, width=16, depth=2, omega=20.0) for _ in range(2)]
     for field, weight in zip(fields, (0.0, 0.1), strict=True):
-        history = fit(field, task, steps=60, lr=2e-3, bend=weight, bend_power=2.0).history
+        history = fit(field, task, steps=150, lr=2e-3, bend=weight, bend_power=2.0).history
         assert ("bend" in history[0]) == (weight > 0)
     free, bound = (value(field, 2.0, gap=task.gaps()[0]) for field in fields)
     assert bound < 0.5 * free

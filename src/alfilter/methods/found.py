@@ -20,8 +20,8 @@ FOUND: dict[str, Found] = {}
 
 
 def found(name: str, samples: float) -> Found:
-    """What the search found for a method, with so many samples seen per axis."""
-    options, recipe = FOUND[name]
+    """What the search found for a method, with so many samples seen per axis; nothing before it was run."""
+    options, recipe = FOUND.get(name, ({}, {}))
     return {**options, **_follow(name, options)(Density(2, samples))[0]}, recipe
 
 
