@@ -50,8 +50,11 @@ def ntk_figure_of_study(lines: Lines) -> bytes:
     figure = _figure(10.5, 5.6)
     panels = figure.subplots(2, 3)
     for row, stage in zip(panels, stages, strict=True):
-        spectra = {name: _mean_spectrum(lines, f"{name}, {stage}") for name in pairs}
+        there = {line["group"] for line in lines}
+        spectra = {name: _mean_spectrum(lines, f"{name}, {stage}") for name in pairs if f"{name}, {stage}" in there}
         for colour, (name, base) in zip(COLOURS, pairs.items(), strict=False):
+            if name not in spectra:
+                continue
             style: dict[str, Any] = {"color": colour, "linestyle": "-" if base else "--"}
             rank = np.arange(1, len(spectra[name]) + 1)
             row[0].plot(rank, spectra[name], label=name, **style)
