@@ -1,25 +1,23 @@
-"""A headless Chromium for tests of pages: found on the system, driven by Playwright, or a skip that says why."""
+"""A headless Chromium that draws WebGL2 in software, for pages that need it, or a skip that says why."""
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+from tests.viewer.conftest import find_browser
 
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A running browser. Graphics are drawn in software, so that a test needs no graphics processor."""
+    """A running browser. Software graphics, so that a test needs no graphics processor."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'alfilter[dev]'")
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    path = find_browser()
     if path is None:
-        pytest.skip("needs Chromium or Chrome: apt install chromium")
+        pytest.skip("needs a browser: install chromium or set ALFILTER_CHROMIUM")
     with playwright.sync_playwright() as driver:
         words = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
         browser = driver.chromium.launch(executable_path=path, args=words)

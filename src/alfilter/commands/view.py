@@ -11,7 +11,7 @@ from alfilter.commands.shared import use_threads
 
 
 def add_view(commands: Any) -> None:
-    p = commands.add_parser("view", help="open a local page that looks inside one or more models of a picture")
+    p = commands.add_parser("view", help="open a local page that looks inside models of a picture, or a shape")
     p.add_argument("models", metavar="MODEL", nargs="+", help="a model.safetensors or a run folder")
     p.add_argument("--reference", metavar="FILE", help="the fitted picture (default: the copy in the run folder)")
     p.add_argument("--port", type=int, default=8700, help="0 takes any that is free (default: 8700)")
@@ -26,10 +26,13 @@ def _view(arguments: argparse.Namespace) -> int:
     from alfilter.viewer.guard import is_loopback
     from alfilter.viewer.models import open_models, open_reference
     from alfilter.viewer.server import Server
+    from alfilter.viewer.shape import ShapeRoom, open_shape
 
     use_threads(arguments.threads)
-    models = open_models(arguments.models)
-    gallery = Gallery(models, open_reference(arguments.reference, models))
+    gallery: Gallery | ShapeRoom | None = open_shape(arguments.models, arguments.reference)
+    if gallery is None:
+        models = open_models(arguments.models)
+        gallery = Gallery(models, open_reference(arguments.reference, models))
     with Server(gallery, arguments.host, arguments.port) as server:
         gallery.warm_up()
         if not is_loopback(server.host):

@@ -32,6 +32,8 @@ Wanted = Callable[[], bool]
 class Gallery:
     """The models of one page and everything that may be asked about them."""
 
+    page = "index.html"
+
     def __init__(self, models: list[Model], reference: tuple[str, GridSignal] | None = None) -> None:
         self.models = models
         self.reference = reference

@@ -20,12 +20,13 @@ from alfilter.errors import UserError
 from alfilter.viewer import guard
 from alfilter.viewer.gallery import Gallery
 from alfilter.viewer.lanes import Busy, Dropped
+from alfilter.viewer.shape import ShapeRoom
 
 ASSETS = {
-    "/": ("index.html", "text/html; charset=utf-8"),
     **{f"/{name}": (name, "text/javascript; charset=utf-8")
-       for name in ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js")},
-    "/view.css": ("view.css", "text/css; charset=utf-8"),
+       for name in ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js",
+                    "shape.js", "scene.js")},
+    **{f"/{name}": (name, "text/css; charset=utf-8") for name in ("view.css", "shape.css")},
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),
 }  # fmt: skip
 HEADERS = {
@@ -40,13 +41,13 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Listens on one address for one gallery."""
+    """Listens on one address for one gallery of pictures, or for one shape."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 32
 
-    def __init__(self, gallery: Gallery, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, gallery: Gallery | ShapeRoom, host: str = "127.0.0.1", port: int = 0) -> None:
         self.gallery, self.host = gallery, host.strip("[]")
         self.rate = guard.Rate()
         self._room = BoundedSemaphore(guard.CONNECTIONS)
@@ -105,11 +106,14 @@ class Handler(BaseHTTPRequestHandler):
         except ValueError:
             self._refuse(400, "this is no address of ours")
             return
-        if parts.path in ASSETS:
-            name, kind = ASSETS[parts.path]
+        gallery = self.server.gallery
+        if parts.path == "/" or parts.path in ASSETS:
+            name, kind = ASSETS.get(parts.path, (gallery.page, "text/html; charset=utf-8"))
             self._send(200, resources.files("alfilter.viewer").joinpath("assets", name).read_bytes(), kind)
             return
-        gallery = self.server.gallery
+        if isinstance(gallery, ShapeRoom):
+            self._answer(gallery.answers(query, self._is_listening).get(parts.path))
+            return
         answers: dict[str, Callable[[], Any]] = {
             "/api/about": lambda: {**gallery.about(), "save": self._is_here()},
             "/api/stats": gallery.stats,
@@ -124,6 +128,9 @@ class Handler(BaseHTTPRequestHandler):
         if body is None:
             return
         gallery = self.server.gallery
+        if isinstance(gallery, ShapeRoom):  # is only looked at
+            self._refuse(404, "there is nothing here")
+            return
         answers: dict[str, Callable[[], Any]] = {
             "/api/steer": lambda: gallery.steer(body, self._is_listening),
             "/api/undo": lambda: gallery.undo(body),

@@ -17,7 +17,7 @@ export function short(value, digits = 3) {
 }
 
 // one bar a channel; below, the scales with their frequency in cycles per pixel
-export function drawResponse(svg, alpha, found) {
+export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
   svg.replaceChildren();
   const left = 4, right = 316, top = 8, floor = 104, n = alpha.channels, step = (right - left) / n;
   for (const [share, y] of [["1", top], ["0", floor]]) add(svg, "line", { class: "axis", x1: left, x2: right, y1: y, y2: y }, share);
@@ -36,13 +36,13 @@ export function drawResponse(svg, alpha, found) {
       add(svg, "text", { x, y: floor + 29, "text-anchor": "middle" }, short(alpha.cycles[1][j], 2).replace(/^0\./, "."));
     }
   }
-  add(svg, "text", { x: (left + right) / 2, y: floor + 43, "text-anchor": "middle" }, "scale j, and its cycles per pixel");
+  add(svg, "text", { x: (left + right) / 2, y: floor + 43, "text-anchor": "middle" }, `scale j, and its ${unit}`);
   if (!found) return;
   const x = left + (Math.min(Math.max(found.alpha, -0.5), n - 0.5) + 0.5) * step;
   add(svg, "line", { class: "mark", x1: x, x2: x, y1: top - 6, y2: floor });
   const passing = response.map((h, c) => [h, c]).filter(([h]) => h > 0.5).map(([, c]) => c);
   const words = passing.length
-    ? `channels ${passing[0]} to ${passing.at(-1)} of ${n} pass, up to ${short(alpha.cycles[1][Math.floor(passing.at(-1) / group)])} cycles per pixel`
+    ? `channels ${passing[0]} to ${passing.at(-1)} of ${n} pass, up to ${short(alpha.cycles[1][Math.floor(passing.at(-1) / group)])} ${unit}`
     : "no channel passes";
   svg.setAttribute("aria-label", `Response of the filter at α ${found.alpha.toFixed(2)}: ${words}`);
 }
