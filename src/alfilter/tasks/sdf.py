@@ -207,7 +207,7 @@ class SdfTask(Task):
 
 def sample_points(field: Evaluate, points: NDArray[Any]) -> NDArray[np.float32]:
     """A field's first value at points (n, 3): (n,), in passes of a bounded size that do not depend on each other."""
-    x = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
+    x = torch.from_numpy(np.array(points, dtype=np.float32))  # a copy: what comes may be read-only
 
     def evaluate(first: int) -> Tensor:
         part = x[first : first + _EVALUATED]

@@ -34,7 +34,7 @@ export class Controls {
   }
 
   get busy() {
-    return this.stroke.sending || this.looking;
+    return this.stroke.sending || this.changing || this.looking;
   }
 
   title() {
@@ -280,12 +280,14 @@ export class Controls {
   async change(what) {
     const model = this.lastSteered ?? this.models.find((m) => m.steered);
     if (!model) return;
+    this.changing = true;
     try {
       this.apply(model, await ask(`/api/${what}`, { m: model.id }));
       $("steer-said").textContent = what === "reset" ? "Back to what was learned." : "The last stroke is taken back.";
     } catch (error) {
       $("steer-said").textContent = error.message;
     }
+    this.changing = false;
   }
 
   async save() {
