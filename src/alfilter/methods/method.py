@@ -67,7 +67,7 @@ def follow(at: float, rising: Mapping[str, float], falling: Mapping[str, float] 
     """Scales found with `at` samples seen per axis, for any other number n of them: times (n/at)^½, or divided by it.
 
     Frequencies are counted across the domain, so more samples can tell higher ones; but a larger signal is also fitted
-    less exactly. The root is what lies between SIREN's best ω0 at 48 and at 512 samples per axis.
+    less exactly. The root is a rule of thumb between the two and was not measured.
 
     >>> follow(48, {"omega": 30.0})(Density(2, 192))
     ({'omega': 60.0}, {})
