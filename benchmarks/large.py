@@ -57,8 +57,9 @@ def run(words: list[str], processes: int = 1) -> dict[str, Any]:
         assert process.stdout is not None
         text = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
-        if os.waitstatus_to_exitcode(status) != 0:
-            sys.exit(f"alfilter {shlex.join(words)} failed in process {rank}")
+        if code := os.waitstatus_to_exitcode(status):
+            ending = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+            sys.exit(f"alfilter {shlex.join(words)}: process {rank} {ending}")
         peaks.append(usage.ru_maxrss * 1024)
         said = text if rank == 0 else said
     return {"seconds": time.monotonic() - began, "peaks": peaks, "said": said}
