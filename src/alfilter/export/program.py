@@ -71,7 +71,9 @@ def _add_filter(made: Program, encoding: FilteredFourier) -> None:
     grid = (encoding.alpha.values * encoding.alpha.unit).squeeze(-1).cpu().numpy()  # in channel units
     made.steps["alpha"] = {"rows": grid.shape[0], "columns": grid.shape[1], "values": made.keep(grid)}
     channels = encoded_dim(encoding.in_dim, encoding.levels)
+    low, high = (float(v) for v in np.quantile(grid, (0.01, 0.99)))  # a few far nodes would hide the rest
     made.steps["filter"] = {
+        "range": [low, max(high, low + 0.5)],
         "bandwidth": encoding.bandwidth,
         "kappa": encoding.kappa,
         "channels": channels,

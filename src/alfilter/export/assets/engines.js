@@ -117,9 +117,10 @@ function openWorkers(program, bytes, code) {
 
 function openGraphics(field, anyDriver) {
   const canvas = document.createElement("canvas");
-  // a driver that is software only would be slower than the workers
+  // a driver that is software only would be slower than the workers; not every browser owns up to one
   const gl = canvas.getContext("webgl2", { failIfMajorPerformanceCaveat: !anyDriver, antialias: false, depth: false });
   if (!gl || !gl.getExtension("EXT_color_buffer_float")) throw Error("WebGL2 with float targets is not there");
+  if (!anyDriver && SOFTWARE.test(driverName(gl))) throw Error("the graphics driver is software only");
   if (gl.getShaderPrecisionFormat(gl.FRAGMENT_SHADER, gl.HIGH_FLOAT).precision < 23) throw Error("no 32-bit floats");
   const largest = gl.getParameter(gl.MAX_TEXTURE_SIZE), quarter = (n) => Math.ceil(n / 4);
   const tallest = Math.max(quarter(field.features), ...field.layers.map((layer) => quarter(layer.outputs)));
@@ -205,6 +206,13 @@ function openGraphics(field, anyDriver) {
   let last = Promise.resolve(); // one after the other: they share the textures
   const evaluate = (places) => (last = last.catch(() => {}).then(() => run(places)));
   return { name: "WebGL2", lanes: 1, batch: ROW * blocks, evaluate };
+}
+
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+function driverName(gl) {
+  const told = gl.getParameter(gl.RENDERER), more = /webkit webgl/i.test(told) && gl.getExtension("WEBGL_debug_renderer_info");
+  return String(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : told);
 }
 
 function link(gl, fragment) {

@@ -31,7 +31,8 @@
       }
     }
   };
-  const shade = (alpha, pixels, at) => mapped(alpha / (field.filter.channels - 1), pixels, at);
+  const [least, most] = field.filter?.range ?? [0, 1];
+  const shade = (alpha, pixels, at) => mapped((alpha - least) / (most - least), pixels, at);
   const tiles = new Tiles(field, colour, shade, () => refresh());
 
   // ── the view ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -231,6 +232,8 @@
     const bar = new ImageData(256, 1);
     for (let i = 0; i < 256; i++) mapped(i / 255, bar.data, 4 * i);
     byId("legend").getContext("2d").putImageData(bar, 0, 0);
+    byId("low").textContent = `${fixed(least, 1)}: smooth`;
+    byId("high").textContent = `${fixed(most, 1)}: fine`;
   }
   const measure = () => {
     const box = canvas.getBoundingClientRect(), first = painted === null;

@@ -110,8 +110,13 @@ export class Scene {
       return part;
     };
     const entries = [[0, take(Float32Array, 3 * vertices), 3, gl.FLOAT], [1, take(Int8Array, 4 * vertices), 3, gl.BYTE]];
-    if (withAlpha) entries.push([2, take(Float32Array, vertices), 1, gl.FLOAT]);
-    this.meshes.set(level, { array: this.array(entries, take(Uint32Array, 3 * faces)), vertices, faces });
+    let range = null; // of α on the surface, without the outermost hundredth at each end
+    if (withAlpha) {
+      const alpha = take(Float32Array, vertices), sorted = alpha.slice().sort();
+      range = [0.01, 0.99].map((share) => sorted[Math.round(share * (vertices - 1))]);
+      entries.push([2, alpha, 1, gl.FLOAT]);
+    }
+    this.meshes.set(level, { array: this.array(entries, take(Uint32Array, 3 * faces)), vertices, faces, range });
     return this.meshes.get(level);
   }
 

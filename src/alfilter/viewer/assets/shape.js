@@ -4,7 +4,7 @@ import { table } from "./colours.js";
 import { drawResponse, short } from "./plots.js";
 import { orbit, project, Scene } from "./scene.js";
 
-const $ = (id) => document.getElementById(id), ANGLE = 0.6, FAR = 5.2;
+const $ = (id) => document.getElementById(id), ANGLE = 0.6, FAR = 6;
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 class ShapeView {
@@ -13,6 +13,7 @@ class ShapeView {
     this.scene = new Scene($("canvas"));
     this.eye = { target: [0, 0, 0], turn: 0.6, tilt: 0.35, far: FAR, up: 1 };
     this.state = { surface: about.alpha ? "alpha" : "plain", axis: -1, at: 0, shows: "distance", open: true, detail: "auto" };
+    this.range = [0, 1];
     this.level = null; // of the surface that is drawn
     this.asked = new Set();
     this.fingers = new Map();
@@ -50,6 +51,7 @@ class ShapeView {
         this.asked.add(next);
         this.say(`Looking for the surface at ${next}³ …`);
         const found = this.scene.addMesh(next, await bytes(`/api/mesh?resolution=${next}`));
+        if (found.range) this.setRange(found.range);
         $("about-surface").textContent = `${found.faces.toLocaleString("en")} triangles from a grid of ${next}³.`;
         this.changed();
       }
@@ -120,9 +122,8 @@ class ShapeView {
 
   view() {
     const style = getComputedStyle(document.documentElement), ink = rgb(style.getPropertyValue("--soft"));
-    const [low, high] = this.about.alpha?.range ?? [0, 1];
     return { ...this.look(), ...this.state, level: this.level, ground: rgb(style.getPropertyValue("--stage")), ink: [...ink, 1],
-      alphaRange: [low, Math.max(high, low + 0.5)], distanceRange: [-0.5, 0.5], spacing: 0.1 };
+      alphaRange: this.range, distanceRange: [-0.5, 0.5], spacing: 0.1 };
   }
 
   resize() {
@@ -209,13 +210,19 @@ class ShapeView {
       $("stage").append(mark);
     }
     if (alpha) {
-      [$("alpha-low").textContent, $("alpha-high").textContent] = alpha.range.map((v) => short(v, 3));
+      this.setRange(alpha.range);
       bar($("legend-alpha"), table("viridis"));
     }
     bar($("legend-distance"), diverging());
     [$("distance-low").textContent, $("distance-high").textContent] = [-0.5, 0.5].map((v) => short(v * this.unit, 2));
     $("stage").setAttribute("aria-label", `The surface of ${about.name}${alpha ? ", coloured by α" : ""}; the middle of the view is the cursor`);
     this.tell(null);
+  }
+
+  // the values of α at the two ends of the colours
+  setRange([low, high]) {
+    this.range = [low, Math.max(high, low + 0.5)];
+    [$("alpha-low").textContent, $("alpha-high").textContent] = this.range.map((v) => short(v, 2));
   }
 
   say(text) {
