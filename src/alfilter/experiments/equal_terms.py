@@ -1,6 +1,7 @@
 """Every method on the same pictures: at its own size, and all of them at one number of parameters.
 
-Each picture is fitted twice, from all its pixels and from every other one along each axis. Settings are those the study
+Each picture is fitted twice, from all its pixels and from every other one along each axis, in steps of as many samples
+as the latter has, so that a step costs the same in both. Settings are those the study
 `tuning` found: the presets `default`, except for the three methods whose `default` another search governs.
 """
 
@@ -18,6 +19,7 @@ from alfilter.experiments.tuning import SEARCHES
 IMAGES = [f"div2k/{number:02d}.png" for number in range(4)]
 SIZE = 96
 STEPS = 500
+BATCH = 2304  # all that is seen of every:2, a quarter of all pixels
 PARAMS = 60_000
 SEEN = ("every:2", "all")
 # What the sizing option cannot do alone: more rows than the tree has nodes are no parameters.
@@ -36,7 +38,7 @@ def declare(params: int | None = None) -> list[Run]:
                     found(name, SIZE // 2 if observe == "every:2" else SIZE) if name in ELSEWHERE else ({}, {})
                 )
                 sizing = {"params": params, **SIZING.get(name, {})} if params else {}
-                common = {"steps": STEPS, "batch": None, "micro": 4096, "clock": "cpu"}
+                common = {"steps": STEPS, "batch": BATCH, "micro": 4096, "clock": "cpu"}
                 rows.append(Run(name, image, method=name, preset="default", size=SIZE, observe=observe,
                                 settings={**options, **sizing}, training={**recipe, **common}))  # fmt: skip
     return rows

@@ -8,7 +8,7 @@ from typing import Any
 
 from alfilter.methods.method import Density, Method, Preset, follow
 
-AT = 48  # samples per axis of the picture it was found on
+AT = 96  # samples per axis of the picture it was found on
 ELSEWHERE = ("al-sine", "siren", "pe-mlp")  # their `default` is for a minute at 512×512, from the study `wallclock`
 RISING = ("omega", "sigma", "scale")  # frequencies across the domain
 FALLING = {"gauss": ("sigma",)}  # and widths

@@ -1,0 +1,112 @@
+"""Settings for shapes: the same ten short fits of every method, on a scan that is in no table.
+
+The draws are one low-discrepancy sequence, read through each method's own ranges: six over the whole box, four in a
+smaller one around the best of the six. Every fit has the same time of one core. The IoU with the scan decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from alfilter import __version__
+from alfilter.experiments.experiment import Experiment, Lines, Run
+from alfilter.experiments.wallclock import Range, draws
+
+MESH = "meshes/bunny.obj"
+BUDGET = 25.0  # seconds of a core each
+RESOLUTION = 128  # of the surface and the grid that are scored
+BROAD, NARROW = 6, 4
+
+WIDTH = {"width": Range(choices=(128, 160, 192))}
+BATCH = {"batch": Range(choices=(2048, 4096))}
+OMEGA = {"omega": Range(15.0, 60.0)}
+SINE = {"lr": Range(3e-4, 3e-3)}
+# what is searched: the training's numbers, then the method's
+RATES: dict[str, dict[str, Range]] = {
+    "al-sine": {**BATCH, **SINE, "lr_encoding": Range(3e-4, 1e-2)},
+    "siren": {**BATCH, **SINE},
+    "pe-mlp": {**BATCH, "lr": Range(5e-4, 1e-2)},
+    "bacon": {**BATCH, "lr": Range(1e-3, 1e-2)},
+}
+OPTIONS: dict[str, dict[str, Range]] = {
+    "al-sine": {**WIDTH, **OMEGA, "gain": Range(0.1, 2.0)},
+    "siren": {**WIDTH, **OMEGA},
+    "pe-mlp": {**WIDTH, "levels": Range(choices=(4, 5, 6, 7))},
+    "bacon": {"width": Range(choices=(96, 128, 192)), "resolution": Range(choices=(64, 96, 128, 192, 256))},
+}
+
+
+def runs() -> list[Run]:
+    """One run a method: its ten fits."""
+    return [Run(name, MESH, method=name, preset="default-shape", training={"budget": BUDGET}) for name in OPTIONS]
+
+
+def drawn(method: str, u: list[float], centre: dict[str, Any]) -> dict[str, Any]:
+    """The settings at a point of [0, 1)^6; with a centre, of the smaller box around it."""
+    ranges = {**RATES[method], **OPTIONS[method]}
+    return {name: area.at(at, centre.get(name)) for at, (name, area) in zip(u, ranges.items(), strict=False)}
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """The ten fits of a method, in the line's `trials`; the best of them is its result."""
+    import torch
+
+    from alfilter.tasks import SdfTask
+    from alfilter.tasks.opening import open_task
+
+    torch.set_num_threads(threads)
+    task = open_task(str(Path(data) / run.image), seed=run.seed)
+    assert isinstance(task, SdfTask)
+    trials: Lines = []
+    for seed, count in enumerate((BROAD, NARROW)):
+        centre = max(trials, key=_score)["settings"] if trials else {}
+        trials += [_trial(run, task, drawn(run.method, u, centre)) for u in draws(count, seed)]
+    best = max(trials, key=_score)
+    return {**asdict(run), "name": run.name, "version": __version__, "steps": best["steps"], "params": best["params"],
+            "seconds": sum(trial["seconds"] for trial in trials), "metrics": best["metrics"], "heldout": None,
+            "settings": best["settings"], "trials": trials}  # fmt: skip
+
+
+def _score(trial: dict[str, Any]) -> float:
+    return float(trial["metrics"].get("iou", 0.0))
+
+
+def _trial(run: Run, task: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """One fit and its scores; without any if it ended in NaN or has no surface."""
+    from alfilter.errors import UserError
+    from alfilter.methods import build, parameter_count, training
+    from alfilter.training import NotFinite, fit
+
+    recipe = {name: value for name, value in settings.items() if name in RATES[run.method]}
+    options = {name: value for name, value in settings.items() if name not in recipe}
+    model = build(run.method, preset=run.preset, in_dim=3, out_dim=1, seed=run.seed, **options)
+    setting = training(run.method, run.preset, clock="cpu", **{**run.training, **recipe})
+    steps, seconds, metrics = 0, 0.0, {}
+    try:
+        result = fit(model, task, training=setting, seed=run.seed)
+        steps, seconds = result.steps, result.seconds
+        surface = task.extract(model, RESOLUTION)
+        metrics = task.compare(model, surface, points=30_000, grid=RESOLUTION).metrics
+    except (NotFinite, UserError):
+        pass
+    return {"settings": settings, "metrics": metrics, "steps": steps, "seconds": seconds,
+            "params": parameter_count(model)}  # fmt: skip
+
+
+def summarise(lines: Lines) -> str:
+    """Every setting tried and its IoU, the best of each method marked."""
+    rows = ["| method | settings | parameters | steps | IoU |", "|---|---|---|---|---|"]
+    for line in lines:
+        best = max(line["trials"], key=_score)
+        for trial in line["trials"]:
+            words = " ".join(f"{name}={value}" for name, value in trial["settings"].items())
+            score = f"{_score(trial):.4f}" + (" (best)" if trial is best else "")
+            rows.append(f"| {line['method']} | {words} | {trial['params']:,} | {trial['steps']} | {score} |")
+    return "\n".join(rows)
+
+
+STUDY = Experiment(
+    "shapes-search", "which setting of each method is best for a shape in little time?", runs, summarise, execute
+)
