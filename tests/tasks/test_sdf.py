@@ -38,7 +38,7 @@ def test_samples_are_coarse_and_fine_in_turn_and_stay_in_the_domain() -> None:
 
 def test_targets_are_distances_and_weights() -> None:
     task = small()
-    (x, y), *_ = task.pieces(0, 0, 256, 256)
+    x, y = task.load(task.pieces(0, 0, 256, 256)[0])
     assert y[:, 0].numpy() == pytest.approx(task.signal.distance(x.double().numpy()), abs=1e-6)
     assert (y[::2, 1] == torch.tensor(0.01)).all()
     assert (y[1::2, 1] == 1).all()
@@ -50,21 +50,25 @@ def test_the_loss_is_the_source_s_in_the_source_s_units() -> None:
     assert small().quality(0.5e-6) == pytest.approx(60)
 
 
+def loaded(task: SdfTask, step: int, seed: int = 3) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    return [task.load(piece) for piece in task.pieces(step, seed, 128, 64)]
+
+
 def test_a_step_is_a_function_of_seed_and_step_alone() -> None:
     straight, jumping = small(), small()
-    walked = [straight.pieces(step, 3, 128, 64) for step in range(60)]
+    walked = [loaded(straight, step) for step in range(60)]
     for step in (59, 5, 33):
-        for (x, y), (u, v) in zip(jumping.pieces(step, 3, 128, 64), walked[step], strict=True):
+        for (x, y), (u, v) in zip(loaded(jumping, step), walked[step], strict=True):
             assert torch.equal(x, u)
             assert torch.equal(y, v)
-    assert not torch.equal(small().pieces(0, 4, 128, 64)[0][0], walked[0][0][0])
+    assert not torch.equal(loaded(small(), 0, seed=4)[0][0], walked[0][0][0])
     assert len(straight._blocks) <= 3
 
 
 def test_new_blocks_come_in() -> None:
     task = small()
-    first = task.pieces(0, 0, 512, 512)[0][0]
-    later = task.pieces(20, 0, 512, 512)[0][0]  # blocks 4 and 5 of 512 points, 4 steps each
+    first = task.load(task.pieces(0, 0, 512, 512)[0])[0]
+    later = task.load(task.pieces(20, 0, 512, 512)[0])[0]  # blocks 4 and 5 of 512 points, 4 steps each
     rows = {tuple(row) for row in first.tolist()}
     assert not rows & {tuple(row) for row in later.tolist()}
 
@@ -72,7 +76,7 @@ def test_new_blocks_come_in() -> None:
 def test_graded_samples_have_a_scale_between_and_absolute_errors() -> None:
     task = small(block=1000)
     task.use("graded")
-    (x, y), *_ = task.pieces(0, 0, 1000, 1000)
+    x, y = task.load(task.pieces(0, 0, 1000, 1000)[0])
     assert y[:10, 1].tolist() == pytest.approx([1, 0.5, 1, 0.5, 1, 0.5, 1, 0.2, 1, 0.2])
     far = np.abs(task.signal.distance(x.double().numpy()))
     fine, middle, coarse = (np.median(far[np.isclose(y[:, 1], weight)]) for weight in (1, 0.5, 0.2))

@@ -71,7 +71,7 @@ class SdfTask(Task):
         self._coming: dict[tuple[int, int], Future[Chunk]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="alfilter-samples")
         self._worker: DistanceWorker | None = None
-        self._pool: tuple[tuple[int, int], Chunk] | None = None
+        self._pool: tuple[tuple[int, int], Tensor] | None = None
 
     @classmethod
     def from_mesh(cls, vertices: NDArray[Any], faces: NDArray[Any], **options: Any) -> SdfTask:
@@ -93,17 +93,18 @@ class SdfTask(Task):
         size = self.batch_size(batch)
         lasts = max(1, self.reuse * self.block // size)  # steps per block
         newest = step // lasts
-        points, targets = self._recent(seed, newest)
+        recent = self._recent(seed, newest)
         if step % lasts >= lasts // 4:
             self._ask(seed, newest + 1)
         period = self.sampling.period
-        index = torch.randint(len(points) // period, (size,), generator=step_generator(seed, step))
+        index = torch.randint(len(recent) // period, (size,), generator=step_generator(seed, step))
         index = period * index + torch.arange(size) % period  # the scales in turn
-        x, y = points.index_select(0, index), targets.index_select(0, index)
-        return [(x[k : k + micro], y[k : k + micro]) for k in range(0, size, micro)]
+        return [(recent, index[k : k + micro]) for k in range(0, size, micro)]
 
     def load(self, piece: Chunk) -> Chunk:
-        return piece
+        """Points (n, 3) and [distance, weight] (n, 2) of a piece: rows of recent samples, and which of them."""
+        rows = piece[0].index_select(0, piece[1])
+        return rows[:, :3].contiguous(), rows[:, 3:]
 
     def output_range(self) -> tuple[Tensor, Tensor]:
         return torch.full((1,), -0.5), torch.full((1,), 0.5)  # the network's own unit is the source's
@@ -151,11 +152,11 @@ class SdfTask(Task):
 
     # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _recent(self, seed: int, newest: int) -> Chunk:
-        """The last `window` blocks up to `newest` as one; older ones are forgotten."""
+    def _recent(self, seed: int, newest: int) -> Tensor:
+        """The last `window` blocks up to `newest` as one table, (n, 5); older ones are forgotten."""
         if self._pool is None or self._pool[0] != (seed, newest):
             blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
-            self._pool = (seed, newest), (torch.cat([x for x, _ in blocks]), torch.cat([y for _, y in blocks]))
+            self._pool = (seed, newest), torch.cat([torch.cat(block, dim=1) for block in blocks])
             for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
                 del self._blocks[key]
         return self._pool[1]
