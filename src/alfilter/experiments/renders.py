@@ -8,17 +8,14 @@ surface that bends least, and on the tenth that bends most.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from alfilter import __version__
 from alfilter.errors import UserError
 from alfilter.experiments.experiment import Experiment, Lines, Run, table
 from alfilter.experiments.keeping import png
-from alfilter.experiments.shapes import METHODS, SHAPES
+from alfilter.experiments.shapes import METHODS, SHAPES, fitted
 
 SHAPE = "Armadillo"
 SECONDS = 30.0
@@ -47,20 +44,9 @@ def full_runs(images: tuple[str, ...] = ()) -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit the shape, score its surface, and look at it."""
-    import torch
-
     from alfilter.geometry.repair import Triangles
-    from alfilter.methods import build, parameter_count, preset_for, training
-    from alfilter.tasks import SdfTask
-    from alfilter.tasks.opening import open_task
-    from alfilter.training import fit
 
-    torch.set_num_threads(threads)
-    task = open_task(str(Path(data) / run.image), seed=run.seed)
-    assert isinstance(task, SdfTask)
-    chosen = preset_for(run.method, run.preset, "shape")
-    model = build(run.method, preset=chosen, in_dim=3, out_dim=1, seed=run.seed, **run.settings)
-    result = fit(model, task, training=training(run.method, chosen, **run.training), seed=run.seed)
+    task, model, line = fitted(run, data, threads)
     reference = task.signal.triangles
     assert reference is not None
     try:
@@ -73,8 +59,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         ours = Triangles(surface.vertices, surface.faces)
         metrics |= agreement(ours, reference)
         pictures |= {f"render_{name}": png(look) for name, look in _looks(ours).items()}
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": result.steps, "seconds": result.seconds,
-            "params": parameter_count(model), "metrics": metrics, "heldout": None, "pictures": pictures}  # fmt: skip
+    return {**line, "metrics": metrics, "pictures": pictures}
 
 
 def _looks(mesh: Any) -> dict[str, Any]:

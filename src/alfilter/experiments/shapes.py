@@ -46,8 +46,8 @@ def runs(budget: float = BUDGET) -> list[Run]:
     ]
 
 
-def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
-    """Fit one shape and score its surface."""
+def fitted(run: Run, data: str, threads: int) -> tuple[Any, Any, dict[str, Any]]:
+    """The task, the fitted field, and what a result line says of every such fit."""
     import torch
 
     from alfilter.methods import build, parameter_count, preset_for, training
@@ -61,17 +61,15 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     chosen = preset_for(run.method, run.preset, "shape")
     model = build(run.method, preset=chosen, in_dim=3, out_dim=1, seed=run.seed, **run.settings)
     result = fit(model, task, training=training(run.method, chosen, **run.training), seed=run.seed)
-    scores = task.evaluate(model)
-    return {
-        **asdict(run),
-        "name": run.name,
-        "version": __version__,
-        "steps": result.steps,
-        "seconds": result.seconds,
-        "params": parameter_count(model),
-        "metrics": scores.metrics,
-        "heldout": None,
-    }
+    line = {**asdict(run), "name": run.name, "version": __version__, "steps": result.steps, "seconds": result.seconds,
+            "params": parameter_count(model), "heldout": None}  # fmt: skip
+    return task, model, line
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """Fit one shape and score its surface."""
+    task, model, line = fitted(run, data, threads)
+    return {**line, "metrics": task.evaluate(model).metrics}
 
 
 def summarise(lines: Lines) -> str:
