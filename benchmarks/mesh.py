@@ -35,7 +35,6 @@ from alfilter.training import fit, load, save
 
 SCANS = ("armadillo.obj", "dragon_xyzrgb.ply", "lucy.ply", "thai_from_bacon.ply", "bunny.obj")
 SHARE = 1 / 256  # of the dense grid that its rate is measured on
-DEEP = 2e-4  # the preset's rate is for 3×160; eight layers of 256 are noise after it, a surface in every cell
 
 
 def main() -> None:
@@ -48,7 +47,6 @@ def main() -> None:
     p.add_argument("--width", type=int, help="neurons per layer (default: 256, with --equal 64)")
     p.add_argument("--depth", type=int, help="hidden layers (default: 8, with --equal 4)")
     p.add_argument("--steps", type=int, help="of the short fit (default: 600, with --equal 300)")
-    p.add_argument("--lr", type=float, help="of the short fit (default: 2e-4, with --equal the preset's)")
     p.add_argument("--equal", action="store_true", help="compare with the dense surface on seven shapes")
     p.add_argument("--only", help="with --equal: the shapes whose names begin with this")
     p.add_argument("--models", help="with --equal: a folder that keeps the fitted fields and gives them back")
@@ -83,19 +81,18 @@ def alone(arguments: argparse.Namespace) -> dict[str, Any]:
             model = str(Path(folder) / "model.safetensors")
             task = open_task(mesh)
             assert isinstance(task, SdfTask)
-            short = {"steps": arguments.steps or 600, "lr": arguments.lr or DEEP}
-            save(fitted(task, arguments, 256, 8, **short), model)
+            save(fitted(task, arguments, 256, 8, arguments.steps or 600), model)
         command = [sys.executable, __file__, model, "--inside", "--resolution", str(arguments.resolution or 512)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def fitted(task: SdfTask, arguments: argparse.Namespace, width: int, depth: int, **short: Any) -> Any:
+def fitted(task: SdfTask, arguments: argparse.Namespace, width: int, depth: int, steps: int) -> Any:
     """A field of the method after a short fit at a rate that suits it."""
     size = {"width": arguments.width or width, "depth": arguments.depth or depth}
     field = build(arguments.method, in_dim=3, out_dim=1, preset="default-shape", **size)
-    fit(field, task, training=training(arguments.method, "default-shape", **short))
+    fit(field, task, training=training(arguments.method, "default-shape", steps=steps))
     return field
 
 
@@ -182,8 +179,7 @@ def kept(name: str, arguments: argparse.Namespace) -> Any:
         opened = open_task(str(Path(arguments.data) / name))
         assert isinstance(opened, SdfTask)
         signal = opened.signal
-    short = {"steps": arguments.steps or 300, **({"lr": arguments.lr} if arguments.lr else {})}
-    field = fitted(SdfTask(signal), arguments, 64, 4, **short)
+    field = fitted(SdfTask(signal), arguments, 64, 4, arguments.steps or 300)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         save(field, file)

@@ -43,6 +43,16 @@ def configure(kind: type[T], options: Mapping[str, Any], owner: str) -> T:
     return kind(**checked)
 
 
+def override(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A training's options with some of them changed; a rate that is named is taken as it is, whatever the network.
+
+    >>> override({"lr": 1e-3, "neurons": 480}, {"lr": 2e-3})
+    {'lr': 0.002, 'neurons': None}
+    """
+    own = {"neurons": None} if "lr" in changes and options.get("neurons") else {}
+    return {**options, **own, **changes}
+
+
 def parse_options(kind: type, pairs: Sequence[str], owner: str) -> dict[str, Any]:
     """Options from the command line's `name=value` words, read by the type of their field.
 
@@ -130,6 +140,9 @@ class Training:
     batch: int | None = option(None, "samples per step; none takes all of them", low=1)
     micro: int = option(4096, "samples per pass; a batch is split so that activations stay in cache", low=1)
     lr: float = option(1e-3, "learning rate of the network", low=0, high=1e37)
+    neurons: int | None = option(
+        None, "width times depth that the preset's lr was found for; a larger network takes smaller steps", low=1
+    )
     lr_encoding: float = option(3e-3, "learning rate of the encoding's own parameters (the α grid)", low=0, high=1e37)
     schedule: str = option("step", "how the rates fall", choices=("step", "cosine", "constant"))
     decay: float = option(

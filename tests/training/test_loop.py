@@ -13,7 +13,7 @@ import torch
 
 from alfilter.config import Training
 from alfilter.errors import UserError
-from alfilter.methods import Field, build
+from alfilter.methods import Field, build, training
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask
 from alfilter.training import NotFinite, Progress, fit, load, save
@@ -154,3 +154,14 @@ def test_alpha_stays_in_its_bounds() -> None:
     alpha = model.state_dict()["encoding.alpha.values"]
     assert float(alpha.min()) >= -1.0
     assert float(alpha.max()) <= 8 - 1 + 1.0
+
+
+def test_a_larger_network_takes_smaller_steps_where_its_preset_says_so() -> None:
+    """A preset's rate is for its own size; a rate that the user names is taken as it is."""
+    small, large = (build("siren", in_dim=3, out_dim=1, width=width, depth=depth) for width, depth in ((8, 2), (16, 4)))
+    given = Training(lr=1e-2, neurons=16)
+    assert [make_optimiser(field, given).groups[0].lr for field in (small, large)] == [1e-2, 0.25e-2]
+    assert make_optimiser(large, Training(lr=1e-2)).groups[0].lr == 1e-2
+    assert training("siren", "default-shape").neurons == 480
+    assert training("siren", "default-shape", lr=1e-3).neurons is None
+    assert training("siren", "default-shape", lr=1e-3, neurons=9).neurons == 9

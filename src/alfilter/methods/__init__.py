@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from alfilter.config import Training, configure
+from alfilter.config import Training, configure, override
 from alfilter.errors import UserError, nearest
 from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
@@ -73,7 +73,7 @@ def preset_for(name: str, which: str, kind: str) -> str:
 
 def training(name: str, which: str = "default", density: Density | None = None, **overrides: Any) -> Training:
     """The training of a preset, for a signal seen that densely, with some of its settings changed."""
-    return configure(Training, {**preset(name, which).training_at(density), **overrides}, "training")
+    return configure(Training, override(preset(name, which).training_at(density), overrides), "training")
 
 
 def build(
