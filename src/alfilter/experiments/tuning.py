@@ -3,7 +3,8 @@
 The rule is a line search in the logarithms of a method's numbers. It starts at the source's settings; one axis after
 the other, a step up is tried, then a step down, and as long as it is better the search goes on that way; when no step
 on any axis is better the steps are halved. Nine fits with a cosine schedule, and a tenth of the best one with a
-constant rate. A fit that ends in NaN counts as a trial. The PSNR on all samples decides.
+constant rate. A fit that ends in NaN, or a setting the method refuses, counts as a trial. The PSNR on all samples
+decides.
 """
 
 from __future__ import annotations
@@ -30,17 +31,21 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Axis:
-    """Numbers that a step moves together, each by its factor; `add` counts steps instead, for whole levels."""
+    """Numbers that a step moves together, each by its factor; `add` counts steps instead, for whole levels.
+
+    most: what none of them may exceed.
+    """
 
     factors: Mapping[str, float]
     add: bool = False
+    most: float = math.inf
 
     def moved(self, settings: Mapping[str, Any], steps: float) -> Settings:
         """The settings that many steps along the axis, to three digits."""
         found = dict(settings)
         for name, factor in self.factors.items():
             value = settings[name]
-            new = value + steps * factor if self.add else value * factor**steps
+            new = min(value + steps * factor if self.add else value * factor**steps, self.most)
             found[name] = max(1, round(new)) if isinstance(value, int) else float(f"{new:.3g}")
         return found
 
@@ -104,7 +109,8 @@ SEARCHES: dict[str, Search] = {
     "octree": Search(
         Axis({"cell": 0.5}), {"levels": None, "cell": 2.0, "features": 4, "width": 64}, _rates(1e-3, 1e-3)
     ),
-    "acorn": Search(Axis({"patch": 2.0}), {"tiles": 256, "every": 100, "patch": 8}, _rates(1e-3, 1e-3)),
+    # a tile's features are an output of the encoder: with 32² of them a fit takes minutes
+    "acorn": Search(Axis({"patch": 2.0}, most=16), {"tiles": 256, "every": 100, "patch": 8}, _rates(1e-3, 1e-3)),
 }
 
 
@@ -186,7 +192,8 @@ def _psnr(trial: dict[str, Any]) -> float:
 
 
 def _trial(run: Run, task: Any, settings: Settings) -> dict[str, Any]:
-    """One fit; without a PSNR if it ended in NaN."""
+    """One fit; without a PSNR if it ended in NaN or the method refuses such a setting."""
+    from alfilter.errors import UserError
     from alfilter.methods import build, parameter_count, training
     from alfilter.training import NotFinite, fit
 
@@ -194,16 +201,16 @@ def _trial(run: Run, task: Any, settings: Settings) -> dict[str, Any]:
     recipe |= {name: value for name, value in settings.items() if name in (*SEARCHES[run.method].training, "schedule")}
     options = {name: value for name, value in settings.items() if name not in recipe}
     sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
-    model = build(run.method, preset=run.preset, seed=run.seed, **sizes, **options)
     psnr: float | None = None
-    began = time.process_time()
+    params, began = 0, time.process_time()
     try:
+        model = build(run.method, preset=run.preset, seed=run.seed, **sizes, **options)
+        params = parameter_count(model)
         fit(model, task, training=training(run.method, run.preset, **recipe), seed=run.seed)
         psnr = task.evaluate(model).metrics["psnr"]
-    except NotFinite:
+    except (NotFinite, UserError):
         pass
-    seconds = time.process_time() - began
-    return {"settings": settings, "psnr": psnr, "seconds": seconds, "params": parameter_count(model)}
+    return {"settings": settings, "psnr": psnr, "seconds": time.process_time() - began, "params": params}
 
 
 def summarise(lines: Lines) -> str:

@@ -16,7 +16,53 @@ _BATCH = 8192
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any]]
 # options with AT samples per axis, training; `alfilter experiment tuning` prints them
-FOUND: dict[str, Found] = {}
+FOUND: dict[str, Found] = {
+    "al-sine": (
+        {"start": 0.0, "unit": "axis", "coordinates": True, "omega": 30.0},
+        {"lr": 0.001, "lr_encoding": 0.000333, "schedule": "cosine", "decay": 0.01},
+    ),
+    "al-relu": (
+        {"start": 0.0, "unit": "axis", "levels": 8},
+        {"lr": 0.003, "lr_encoding": 0.009, "schedule": "constant"},
+    ),
+    "pe-mlp": ({"levels": 7}, {"lr": 0.003, "schedule": "constant"}),
+    "fourier-features": ({"sigma": 20.0}, {"lr": 0.00173, "schedule": "constant"}),
+    "siren": ({"omega": 42.4}, {"lr": 0.0009, "schedule": "cosine", "decay": 0.01}),
+    "gauss": ({"depth": 3, "sigma": 0.045}, {"lr": 0.0045, "schedule": "cosine", "decay": 0.01}),
+    "wire": ({"omega": 10.0, "scale": 15.0}, {"lr": 0.000557, "schedule": "constant"}),
+    "hosc": ({"omega": 30.0, "beta": 2.0}, {"lr": 0.0009, "schedule": "cosine", "decay": 0.01}),
+    "sinc": ({"omega": 30.0}, {"lr": 0.00173, "schedule": "cosine", "decay": 0.01}),
+    "finer": ({"depth": 3, "omega": 60.0}, {"lr": 0.0005, "schedule": "cosine", "decay": 0.01}),
+    "mfn-fourier": ({"scale": 1020.0}, {"lr": 0.01, "schedule": "cosine", "decay": 0.01}),
+    "mfn-gabor": ({"scale": 128.0}, {"lr": 0.0173, "schedule": "constant"}),
+    "bacon": ({"reach": 2.0}, {"lr": 0.015, "schedule": "cosine", "decay": 0.01}),
+    "poly-inr": ({"width": 128, "levels": 5}, {"lr": 0.009, "schedule": "constant"}),
+    "hash-grid": (
+        {"table": 16, "density": 2.0},
+        {
+            "lr": 0.03,
+            "lr_encoding": 0.09,
+            "weight_decay": 1e-06,
+            "beta2": 0.99,
+            "epsilon": 1e-15,
+            "schedule": "cosine",
+            "decay": 0.01,
+        },
+    ),
+    "filter-bank": (
+        {"base": 16, "table": 16, "width": 64, "omega": 100.0, "sigma": 5.0},
+        {"lr": 0.0003, "lr_encoding": 0.0003, "beta2": 0.99, "schedule": "cosine", "decay": 0.01},
+    ),
+    "diner": (
+        {"activation": "sine", "width": 64, "omega": 60.0},
+        {"lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
+    ),
+    "octree": (
+        {"levels": None, "cell": 1.0, "features": 4, "width": 64},
+        {"lr": 0.027, "lr_encoding": 0.027, "schedule": "constant"},
+    ),
+    "acorn": ({"tiles": 256, "every": 100, "patch": 16}, {"lr": 0.0052, "lr_encoding": 0.0052, "schedule": "constant"}),
+}
 
 
 def found(name: str, samples: float) -> Found:
