@@ -133,17 +133,19 @@ ROWS = {
                 {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "omega": 73.0},
                 {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 1.7e-4, "lr_encoding": 4.2e-4},
             ),
+            # rates, ω0, gain and width of all `default-shape` rows: `alfilter experiment shapes-search`
             "default-shape": Preset(
                 {
                     "start": 0.0,
                     "unit": "axis",
                     "coordinates": True,
-                    "gain": 0.3,
                     "levels": 5,
                     "bandwidth": 12.0,
                     **SHAPE_BACKBONE,
+                    "omega": 40.0,
+                    "gain": 0.18,
                 },
-                {**SHAPE_DEFAULT, "lr_encoding": 3e-3},
+                {**SHAPE_DEFAULT, "lr": 4.6e-4, "lr_encoding": 1.3e-3},
             ),
             "reconstruct": RECONSTRUCT,
         },

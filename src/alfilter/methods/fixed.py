@@ -68,7 +68,7 @@ ROWS = {
             # BACON's rate for its ReLU network: from 1e-3 to 1e-4 in equal factors
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}),
             "default": Preset({"levels": 10}, {"batch": 4096, "schedule": "cosine", "decay": 0.1, "lr": 5.5e-3}),
-            "default-shape": Preset({**SHAPE_BACKBONE, "levels": 6}, {**SHAPE_DEFAULT, "lr": 2e-3}),
+            "default-shape": Preset({"width": 128, "depth": 3, "levels": 5}, {**SHAPE_DEFAULT, "neurons": 384}),
         },
     ),
     "fourier-features": Method(
@@ -92,7 +92,7 @@ ROWS = {
             "paper": Preset({}, {"lr": 1e-4}),
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "lr": 1e-4}),
             "default": Preset({"omega": 79.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 4.2e-4}),
-            "default-shape": Preset(SHAPE_BACKBONE, SHAPE_DEFAULT),
+            "default-shape": Preset({**SHAPE_BACKBONE, "omega": 23.0}, {**SHAPE_DEFAULT, "lr": 1.2e-3}),
         },
     ),
 }

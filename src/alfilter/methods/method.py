@@ -90,7 +90,7 @@ SHAPE_PAPER: Mapping[str, Any] = {
 }  # fmt: skip
 SHAPE_BACKBONE: Mapping[str, Any] = {"width": 160, "depth": 3}
 SHAPE_DEFAULT: Mapping[str, Any] = {
-    "batch": 4096, "steps": 12_000, "schedule": "cosine", "decay": 0.01, "lr": 1e-3, "sampling": "graded",
+    "batch": 2048, "steps": 24_000, "schedule": "cosine", "decay": 0.01, "lr": 1e-3, "sampling": "graded",
     "neurons": 480,
 }  # fmt: skip
 

@@ -136,7 +136,7 @@ ROWS = {
                 {**SHAPE_PAPER, "lr": 1e-2, "schedule": "step", "decay": 0.97724, "every": 1000},
             ),
             "default": Preset({}, {**_MINUTE, "lr": 5e-3}),
-            "default-shape": Preset({"width": 128, "resolution": 256}, {**SHAPE_DEFAULT, "lr": 5e-3}),
+            "default-shape": Preset({"width": 128, "resolution": 64}, {**SHAPE_DEFAULT, "lr": 6e-3}),
         },
         explicit="yes",
     ),
