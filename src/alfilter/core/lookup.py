@@ -70,7 +70,8 @@ class _Lookup(torch.autograd.Function):
         skip = 2 * coordinates
         out = table.new_empty(len(x), skip + layout.levels * table.shape[1])
         out[:, :skip] = x[:, :skip]
-        lookup_kernels.lookup_forward(*_arrays(x, *ctx.setting[:3]), table.contiguous().numpy(), out.numpy())
+        kernel: Any = lookup_kernels.lookup_forward  # a compiled function, whose arguments no type checker sees
+        kernel(*_arrays(x, *ctx.setting[:3]), table.contiguous().numpy(), out.numpy())
         return out
 
     @staticmethod
@@ -81,8 +82,8 @@ class _Lookup(torch.autograd.Function):
         if torch.is_grad_enabled():
             return *replay(lambda t, x: plain_lookup(t, x, *ctx.setting), (table, x), grads[0]), None, None, None, None
         out = torch.zeros_like(table, memory_format=torch.contiguous_format)
-        arrays = _arrays(x, *ctx.setting[:3])
-        lookup_kernels.lookup_backward(*arrays, grads[0].contiguous().numpy(), out.numpy())
+        kernel: Any = lookup_kernels.lookup_backward
+        kernel(*_arrays(x, *ctx.setting[:3]), grads[0].contiguous().numpy(), out.numpy())
         return out, None, None, None, None, None
 
 

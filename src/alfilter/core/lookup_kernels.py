@@ -67,7 +67,9 @@ def _shares(u: Any, v: Any, count: int, nodes: Any, row: Any, share: Any) -> Non
 
 
 @njit(inline="always", fastmath=FAST)
-def _corners(x: Any, begin: int, count: int, level: Any, nodes: Any, snap: Any, kept: Any, row: Any, share: Any) -> None:
+def _corners(
+    x: Any, begin: int, count: int, level: Any, nodes: Any, snap: Any, kept: Any, row: Any, share: Any
+) -> None:
     """Rows and weights of the four corners of a block of points on one level."""
     low, step, part = kept
     for k in range(2):

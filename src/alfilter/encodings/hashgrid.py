@@ -49,7 +49,7 @@ class HashGrid(Encoding):
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level apart. x: (..., d) → (..., L, F)."""
-        return lookup(self.table, x, self.layout).unflatten(-1, (-1, self.features))
+        return lookup(self.table, x, self.layout).view(*x.shape[:-1], -1, self.features)
 
     def level(self, number: int) -> Tensor:
         """The rows of one level: (rows, F); for a dense one, its grid (N+1)^d in the order of `core.interpolate`."""

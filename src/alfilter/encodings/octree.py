@@ -69,7 +69,7 @@ class Octree(Encoding):
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level apart. x: (..., d) → (..., L, F)."""
-        return lookup(self.table, x, self.layout, nodes=self.rows).unflatten(-1, (-1, self.features))
+        return lookup(self.table, x, self.layout, nodes=self.rows).view(*x.shape[:-1], -1, self.features)
 
     def refined(self, level: int) -> Tensor:
         """The cells where a level adds something: (N_0 2^l, …) booleans."""
