@@ -20,12 +20,12 @@ _PRIME = np.int32(2654435761 - (1 << 32))  # of the second axis; the last bits o
 
 
 @njit(inline="always", fastmath=FAST)
-def _places(values: Any, begin: int, count: int, last: Any, snap: Any, low: Any, step: Any, part: Any) -> None:
+def _places(values: Any, count: int, last: Any, snap: Any, low: Any, step: Any, part: Any) -> None:
     """Along one axis of `last` cells: the lower node, how far the upper one is from it (0 or 1), the place between."""
     half = f4(last) * f4(0.5)
     top = np.int32(max(last - 1, 0))
     for i in range(count):
-        p = (min(max(values[begin + i], f4(-1)), f4(1)) + f4(1)) * half
+        p = (min(max(values[i], f4(-1)), f4(1)) + f4(1)) * half
         nearest = np.rint(p)
         p = nearest if abs(p - nearest) <= snap else p
         low[i] = min(np.int32(p), top)
@@ -73,7 +73,7 @@ def _corners(
     """Rows and weights of the four corners of a block of points on one level."""
     low, step, part = kept
     for k in range(2):
-        _places(x[k], begin, count, level[k], snap, low[k], step[k], part[k])
+        _places(x[k, begin : begin + count], count, level[k], snap, low[k], step[k], part[k])
     _rows(low[0], step[0], low[1], step[1], count, np.int32(level[1] + 1), level[2], level[3], row)
     _shares(part[0], part[1], count, nodes, row, share)
 

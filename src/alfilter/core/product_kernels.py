@@ -129,17 +129,18 @@ def sine_sum_forward(
     angle = np.empty(width, dtype=np.float32)
     around = f4(2 * np.pi)
     for i in range(rows):
+        z = out[i, column : column + width]  # an index that may be negative would keep the loops from being vectors
         angle[:] = f4(0)
         for k in range(cycles.shape[0]):
             for j in range(width):
                 angle[j] += x[i, first + k] * cycles[k, j]
         for j in range(width):
             s, c = _sincos(omega * (a[i, j] + bias[j]))
-            out[i, column + j] = s
+            z[j] = s
             slope[i, j] = omega * c
         for j in range(width):
             s, c = _sincos(around * angle[j])
-            out[i, column + j] += s
+            z[j] += s
             turn[i, j] = around * c
 
 
@@ -148,8 +149,9 @@ def sine_sum_backward(grad: Any, column: int, slope: Any, turn: Any, by_a: Any, 
     """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope; g from `column` on."""
     rows, width = slope.shape
     for i in range(rows):
+        given = grad[i, column : column + width]
         for j in range(width):
-            g = grad[i, column + j] * slope[i, j]
+            g = given[j] * slope[i, j]
             by_a[i, j] = g
             by_bias[j] += g
-            by_angle[i, j] = grad[i, column + j] * turn[i, j]
+            by_angle[i, j] = given[j] * turn[i, j]
