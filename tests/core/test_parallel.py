@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from alfilter.core.parallel import pieces_only, side_by_side, workers
+from alfilter.core.parallel import in_slices, pieces_only, side_by_side, workers
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -33,3 +33,15 @@ def test_the_first_error_is_raised_and_the_threads_come_back() -> None:
     with pytest.raises(ValueError, match="piece 0"), pieces_only():
         side_by_side(fail, range(3))
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(("count", "length"), [(1, 1 << 18), (3, (1 << 18) + 1), (3, 5), (3, 0)])
+def test_slices_make_up_the_whole(count: int, length: int) -> None:
+    seen = torch.zeros(length)
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        in_slices(lambda part: seen[part].add_(1), length)
+    finally:
+        torch.set_num_threads(before)
+    assert bool((seen == 1).all())

@@ -51,3 +51,23 @@ def test_the_factor_scales_both_rates_and_no_gradient_means_no_move() -> None:
     p.grad, q.grad = torch.ones(1), torch.ones(1)
     Adam([Group([p, still], lr=0.2), Group([q], lr=0.4)]).step(factor=0.5)
     assert (p.item(), q.item(), still.item()) == pytest.approx((-0.1, -0.2, 0.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_table_on_several_threads_is_torchs_too(threads: int) -> None:
+    """Long enough to be cut in slices; most rows never see a gradient, as in a table."""
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn((1 << 17) + 5, generator=generator)
+    mine, theirs = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    ours, torchs = Adam([Group([mine], 1e-2)]), torch.optim.AdamW([theirs], 1e-2, weight_decay=0, foreach=False)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for _ in range(3):
+            grad = torch.where(torch.rand(start.shape, generator=generator) < 0.1, start, 0.0)
+            mine.grad, theirs.grad = grad, grad.clone()
+            ours.step()
+            torchs.step()
+    finally:
+        torch.set_num_threads(before)
+    torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)

@@ -106,7 +106,7 @@ def corners(x: Tensor, layout: Layout, *, snap: float = 0.0, like: Tensor | None
     >>> index.tolist(), weight.tolist()
     ([[[0, 1]]], [[[0.5, 0.5]]])
     """
-    if x.requires_grad or not fusible(x, x if like is None else like) or _has_nan(x):
+    if x.requires_grad or not fusible(x, x if like is None else like) or has_nan(x):
         return plain_corners(x, layout, snap=snap)
     from alfilter.core import gathering
 
@@ -118,7 +118,7 @@ def corners(x: Tensor, layout: Layout, *, snap: float = 0.0, like: Tensor | None
     return index.view(*x.shape[:-1], *shape[1:]), weight.view(*x.shape[:-1], *shape[1:])
 
 
-def _has_nan(x: Tensor) -> bool:
+def has_nan(x: Tensor) -> bool:
     """Whether some number is NaN: by a sum, which is sooner had than a search; opposite infinities count as well."""
     return bool(x.sum().isnan())
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 import torch
@@ -17,6 +18,7 @@ import torch
 A = TypeVar("A")
 R = TypeVar("R")
 
+_WORTH_SHARING = 1 << 17  # numbers, of which a thread passes over a few hundred million a second
 
 _claimed: int | None = None  # the threads `pieces_only` took from torch's own operations
 
@@ -49,6 +51,19 @@ def side_by_side(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
     if workers() == 1 or len(items) <= 1:
         return [function(item) for item in items]
     return list(_pool(workers()).map(function, items))
+
+
+def in_slices(function: Callable[[slice], object], count: int) -> None:
+    """`function` of slices that make up [0, count): one a worker, or a single one where waking threads would cost more.
+
+    For work of one kind on every number alone, whose result is the same however it is cut.
+
+    >>> in_slices(print, 3)
+    slice(0, 3, None)
+    """
+    parts = workers() if count >= _WORTH_SHARING else 1
+    cuts = [count * part // parts for part in range(parts + 1)]
+    side_by_side(function, [slice(begin, end) for begin, end in pairwise(cuts)])
 
 
 @cache

@@ -118,31 +118,40 @@ def envelope_backward(grad: Any, out: Any, x: Any, centre: Any, gamma: Any, by_c
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
-def sine_sum_forward(a: Any, bias: Any, omega: Any, x: Any, cycles: Any, slope: Any, turn: Any) -> None:
-    """a ← sin(ω(a+b)) + sin(2π F x) in place; slope, turn: cosines times ω, 2π. x: (n, d), F: (d, w)."""
+def sine_sum_forward(
+    a: Any, bias: Any, omega: Any, x: Any, first: int, cycles: Any, out: Any, column: int, slope: Any, turn: Any
+) -> None:
+    """out (n, w from `column` on) = sin(ω(a+b)) + sin(2π F x); slope, turn: the cosines times ω, 2π.
+
+    x: (n, d from `first` on), F: (d, w).
+    """
     rows, width = a.shape
     angle = np.empty(width, dtype=np.float32)
-    nothing = np.zeros(width, dtype=np.float32)
     around = f4(2 * np.pi)
     for i in range(rows):
-        _angles(x, i, cycles, nothing, angle)
+        z = out[i, column : column + width]  # an index that may be negative would keep the loops from being vectors
+        angle[:] = f4(0)
+        for k in range(cycles.shape[0]):
+            for j in range(width):
+                angle[j] += x[i, first + k] * cycles[k, j]
         for j in range(width):
             s, c = _sincos(omega * (a[i, j] + bias[j]))
-            a[i, j] = s
+            z[j] = s
             slope[i, j] = omega * c
         for j in range(width):
             s, c = _sincos(around * angle[j])
-            a[i, j] += s
+            z[j] += s
             turn[i, j] = around * c
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
-def sine_sum_backward(grad: Any, slope: Any, turn: Any, by_a: Any, by_bias: Any, by_angle: Any) -> None:
-    """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope."""
-    rows, width = grad.shape
+def sine_sum_backward(grad: Any, column: int, slope: Any, turn: Any, by_a: Any, by_bias: Any, by_angle: Any) -> None:
+    """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope; g from `column` on."""
+    rows, width = slope.shape
     for i in range(rows):
+        given = grad[i, column : column + width]
         for j in range(width):
-            g = grad[i, j] * slope[i, j]
+            g = given[j] * slope[i, j]
             by_a[i, j] = g
             by_bias[j] += g
-            by_angle[i, j] = grad[i, j] * turn[i, j]
+            by_angle[i, j] = given[j] * turn[i, j]

@@ -1,8 +1,9 @@
-"""Sine layers in a single pass each way, for networks that are not a plain chain of layers."""
+"""The sine layers of the Fourier filter bank in one function, with a single pass over every layer each way."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,81 +14,77 @@ from alfilter.core.fused import compiled, compiled_products, fusible, replay
 from alfilter.core.layers import affine_sine
 
 
-def sine_layer(x: Tensor, weight: Tensor, bias: Tensor, omega: float) -> Tensor:
-    """sin(ω(W x + b)), the same as `affine_sine`, compiled where that is possible.
+def sine_bank(
+    features: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor], omega: float, cycles: Tensor
+) -> Tensor:
+    """[z_1 … z_L] of z_0 = sin(ω(W_0 x + b_0)), z_i = sin(ω(W_i z_{i-1} + b_i)) + sin(2π F_i g_i): a filter bank.
 
-    x: (..., C), weight: (w, C), bias: (w,) → (..., w).
-
-    >>> sine_layer(torch.tensor([[1.0]]), torch.tensor([[0.5]]), torch.tensor([0.25]), omega=2.0)
-    tensor([[0.9975]])
+    features: (..., d + L F), [x, g_1, …, g_L]. weights: (w, d), then L of (w, w), biases to match. cycles: F_i,
+    (L, w, F) → (..., L w). One function for all layers: every z is written where the next network reads it, and a z's
+    gradients from there and from the next layer are added by the product itself.
     """
-    if not fusible(x, weight, bias):
-        return affine_sine(x, weight, bias, omega)
-    flat = x.reshape(-1, x.shape[-1])
-    return _SineLayer.apply(flat, weight, bias, omega).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
+    if not fusible(features, *weights, *biases, cycles):
+        return plain_sine_bank(features, weights, biases, omega, cycles)
+    flat = features.reshape(-1, features.shape[-1]).contiguous()
+    out = _SineBank.apply(omega, flat, cycles, *weights, *biases)  # type: ignore[no-untyped-call]
+    return out.view(*features.shape[:-1], -1)  # type: ignore[no-any-return]
 
 
-class _SineLayer(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, omega: float) -> Tensor:
-        z = torch.mm(x, weight.t())
-        slope = torch.empty_like(z)
-        compiled().sine_forward(z.numpy(), bias.numpy(), np.float32(omega), slope.numpy())
-        ctx.save_for_backward(x, weight, bias, slope)
-        ctx.omega = omega
-        return z
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight, bias, slope = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            return *replay(lambda x, w, b: affine_sine(x, w, b, ctx.omega), (x, weight, bias), grads[0]), None
-        g, sums = grads[0].clone(memory_format=torch.contiguous_format), torch.zeros_like(bias)
-        compiled().sine_backward(g.numpy(), slope.numpy(), sums.numpy())
-        by_input = torch.mm(g, weight) if ctx.needs_input_grad[0] else None
-        return by_input, torch.mm(g.t(), x), sums, None
-
-
-def sine_sum_layer(x: Tensor, weight: Tensor, bias: Tensor, omega: float, level: Tensor, cycles: Tensor) -> Tensor:
-    """sin(ω(W x + b)) + sin(2π F g), a layer of the Fourier filter bank.
-
-    x: (..., C), weight: (w, C), bias: (w,), level g: (..., F), cycles F: (w, F) → (..., w).
-    """
-    if not fusible(x, weight, bias, level, cycles):
-        return plain_sine_sum(x, weight, bias, omega, level, cycles)
-    flat = x.reshape(-1, x.shape[-1]), level.reshape(-1, level.shape[-1])
-    return _SineSum.apply(omega, flat[0], weight, bias, flat[1], cycles).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
-
-
-def plain_sine_sum(x: Tensor, weight: Tensor, bias: Tensor, omega: float, level: Tensor, cycles: Tensor) -> Tensor:
+def plain_sine_bank(
+    features: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor], omega: float, cycles: Tensor
+) -> Tensor:
     """The same in tensor operations: the reference, and the path for other devices and precisions."""
-    return affine_sine(x, weight, bias, omega) + torch.sin(2 * math.pi * torch.nn.functional.linear(level, cycles))
+    x, *levels = torch.split(features, [weights[0].shape[1], *[cycles.shape[2]] * len(cycles)], dim=-1)
+    z, found = affine_sine(x, weights[0], biases[0], omega), []
+    for weight, bias, level, turns in zip(weights[1:], biases[1:], levels, cycles, strict=True):
+        z = affine_sine(z, weight, bias, omega) + torch.sin(2 * math.pi * torch.nn.functional.linear(level, turns))
+        found.append(z)
+    return torch.cat(found, dim=-1)
 
 
-class _SineSum(torch.autograd.Function):
+class _SineBank(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, omega: float, x: Tensor, weight: Tensor, bias: Tensor, level: Tensor, cycles: Tensor
-    ) -> Tensor:
-        z = torch.mm(x, weight.t())
-        slope, turn = torch.empty_like(z), torch.empty_like(z)
-        arrays = (t.detach().contiguous().numpy() for t in (level, cycles.t()))
-        compiled_products().sine_sum_forward(
-            z.numpy(), bias.numpy(), np.float32(omega), *arrays, slope.numpy(), turn.numpy()
-        )
-        ctx.save_for_backward(x, weight, bias, level, cycles, slope, turn)
+    def forward(ctx: Any, omega: float, features: Tensor, cycles: Tensor, *tensors: Tensor) -> Tensor:
+        weights, biases = tensors[: len(tensors) // 2], tensors[len(tensors) // 2 :]
+        (width, dims), (count, _, size), rate = weights[0].shape, cycles.shape, np.float32(omega)
+        z = torch.mm(features[:, :dims], weights[0].t())
+        slopes = z.new_empty(count + 1, *z.shape)
+        turns, out, a = z.new_empty(count, *z.shape), z.new_empty(len(z), count * width), torch.empty_like(z)
+        compiled().sine_forward(z.numpy(), biases[0].numpy(), rate, slopes[0].numpy())
+        first, turned = z, cycles.detach().transpose(1, 2).contiguous().numpy()  # (L, F, w)
+        for i in range(count):
+            torch.mm(z, weights[i + 1].t(), out=a)
+            given = features.detach().numpy(), dims + i * size, turned[i], out.numpy(), i * width
+            arrays = slopes[i + 1].numpy(), turns[i].numpy()
+            compiled_products().sine_sum_forward(a.numpy(), biases[i + 1].numpy(), rate, *given, *arrays)
+            z = out[:, i * width : (i + 1) * width]
+        ctx.save_for_backward(features, cycles, *tensors, first, out, slopes, turns)
         ctx.omega = omega
-        return z
+        return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight, bias, level, cycles, slope, turn = ctx.saved_tensors
+        features, cycles, *tensors, first, out, slopes, turns = ctx.saved_tensors
+        half = len(tensors) // 2
         if torch.is_grad_enabled():
-            tensors = x, weight, bias, level, cycles
-            return None, *replay(lambda x, w, b, g, f: plain_sine_sum(x, w, b, ctx.omega, g, f), tensors, grads[0])
-        by_a, by_angle, by_bias = torch.empty_like(slope), torch.empty_like(turn), torch.zeros_like(bias)
-        arrays = (t.numpy() for t in (grads[0].contiguous(), slope, turn, by_a, by_bias, by_angle))
-        compiled_products().sine_sum_backward(*arrays)
-        by_x = torch.mm(by_a, weight) if ctx.needs_input_grad[1] else None
-        by_level = torch.mm(by_angle, cycles) if ctx.needs_input_grad[4] else None
-        return None, by_x, torch.mm(by_a.t(), x), by_bias, by_level, torch.mm(by_angle.t(), level)
+            plain = lambda z, f, *t: plain_sine_bank(z, t[:half], t[half:], ctx.omega, f)  # noqa: E731
+            return None, *replay(plain, (features, cycles, *tensors), grads[0])
+        weights, (width, dims), (count, _, size) = tensors[:half], tensors[0].shape, cycles.shape
+        given = grads[0].contiguous()
+        by_features, by_cycles = torch.empty_like(features), torch.empty_like(cycles)
+        by_weights, by_biases = [torch.empty_like(w) for w in weights], [torch.zeros_like(b) for b in tensors[half:]]
+        by_a, by_angle = torch.empty_like(first), torch.empty_like(first)
+        g, column = given, (count - 1) * width  # the gradient of z_i stands in g from that column on
+        for i in reversed(range(count)):
+            arrays = slopes[i + 1], turns[i], by_a, by_biases[i + 1], by_angle
+            compiled_products().sine_sum_backward(g.numpy(), column, *(t.numpy() for t in arrays))
+            place = slice(dims + i * size, dims + (i + 1) * size)
+            by_features[:, place] = torch.mm(by_angle, cycles[i])
+            torch.mm(by_angle.t(), features[:, place], out=by_cycles[i])
+            before = slice((i - 1) * width, i * width)
+            torch.mm(by_a.t(), out[:, before] if i else first, out=by_weights[i + 1])
+            g, column = (torch.addmm(given[:, before], by_a, weights[i + 1]) if i else torch.mm(by_a, weights[1])), 0
+        compiled().sine_backward(g.numpy(), slopes[0].numpy(), by_biases[0].numpy())
+        torch.mm(g.t(), features[:, :dims], out=by_weights[0])
+        by_features[:, :dims] = torch.mm(g, weights[0])
+        return None, by_features, by_cycles, *by_weights, *by_biases

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from alfilter.core.hash import Layout, corners, level_resolutions
-from alfilter.core.rows import weighted_rows
+from alfilter.core.hash import Layout, level_resolutions
+from alfilter.core.lookup import lookup
 from alfilter.encodings.base import Encoding
 
 
@@ -45,12 +45,11 @@ class HashGrid(Encoding):
         self.table = nn.Parameter((torch.rand(self.layout.total, features, generator=generator) * 2 - 1) * bound)
 
     def forward(self, x: Tensor) -> Tensor:
-        found = self.by_level(x).flatten(-2)  # (..., L F)
-        return torch.cat((x, found), dim=-1) if self.coordinates else found
+        return lookup(self.table, x, self.layout, coordinates=self.coordinates)
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level apart. x: (..., d) → (..., L, F)."""
-        return weighted_rows(self.table, *corners(x, self.layout, like=self.table))
+        return lookup(self.table, x, self.layout).view(*x.shape[:-1], -1, self.features)
 
     def level(self, number: int) -> Tensor:
         """The rows of one level: (rows, F); for a dense one, its grid (N+1)^d in the order of `core.interpolate`."""

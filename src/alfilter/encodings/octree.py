@@ -8,9 +8,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from alfilter.core.hash import Layout, corners
+from alfilter.core.hash import Layout
+from alfilter.core.lookup import lookup
 from alfilter.core.octree import cell_minima, cell_sums, coarsen, detail, nearness, reached_cells, refine
-from alfilter.core.rows import weighted_rows
 from alfilter.encodings.base import Encoding, Situation
 from alfilter.errors import UserError
 
@@ -65,13 +65,11 @@ class Octree(Encoding):
         self._occupy([torch.full(self._shape(level), level in whole) for level in range(levels)])
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.cat((x, self.by_level(x).flatten(-2)), dim=-1)
+        return lookup(self.table, x, self.layout, nodes=self.rows, coordinates=True)
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level apart. x: (..., d) → (..., L, F)."""
-        node, weight = corners(x, self.layout, like=self.table)
-        row = self.rows.index_select(0, node.reshape(-1)).view(node.shape)
-        return weighted_rows(self.table, row, weight)
+        return lookup(self.table, x, self.layout, nodes=self.rows).view(*x.shape[:-1], -1, self.features)
 
     def refined(self, level: int) -> Tensor:
         """The cells where a level adds something: (N_0 2^l, …) booleans."""

@@ -7,8 +7,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from alfilter.core.hash import Layout, corners
-from alfilter.core.rows import weighted_rows
+from alfilter.core.hash import Layout
+from alfilter.core.lookup import lookup
 from alfilter.encodings.base import Encoding
 from alfilter.errors import UserError
 
@@ -52,10 +52,8 @@ class SampleTable(Encoding):
         if self.between == "refuse" and x.device.type != "meta":
             self._check(x)
         snap = 0.5 if self.between == "nearest" else ON_A_SAMPLE
-        index, weight = corners(x, self.layout, snap=snap, like=self.table)
-        if self.between == "nearest":
-            weight = weight.detach()  # a constant around every sample
-        return weighted_rows(self.table, index, weight).squeeze(-2)
+        # the nearest row is a constant around every sample: no gradient of the place
+        return lookup(self.table, x.detach() if self.between == "nearest" else x, self.layout, snap=snap)
 
     def _check(self, x: Tensor) -> None:
         """Refuse places that are no samples."""

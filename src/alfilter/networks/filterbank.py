@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.core import perceptron
-from alfilter.core.sines import sine_layer, sine_sum_layer
+from alfilter.core.sines import sine_bank
 from alfilter.networks.base import Network, linears, uniform
 
 
@@ -56,10 +56,5 @@ class FilterBank(Network):
         self.merge_weights, self.merge_biases = linears([levels * width, backbone, backbone, out_dim], 1.0, generator)
 
     def forward(self, features: Tensor) -> Tensor:
-        x, grids = features[..., : self.dims], features[..., self.dims :]
-        z = sine_layer(x, self.weights[0], self.biases[0], self.omega)  # (..., w)
-        layers = []
-        for i, level in enumerate(torch.split(grids, self.features, dim=-1)):
-            z = sine_sum_layer(z, self.weights[i + 1], self.biases[i + 1], self.omega, level, self.frequencies[i])
-            layers.append(z)
-        return perceptron(torch.cat(layers, -1), list(self.merge_weights), list(self.merge_biases), "relu")
+        layers = sine_bank(features, list(self.weights), list(self.biases), self.omega, self.frequencies)
+        return perceptron(layers, list(self.merge_weights), list(self.merge_biases), "relu")

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from alfilter.core.fused import compiled_update, fusible
+from alfilter.core.parallel import in_slices
 
 
 @dataclass
@@ -78,8 +79,7 @@ class Adam:
                 keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
                 if m.peak is None and _fusible(p, p.grad, m.mean, m.square):
                     numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
-                    arrays = (t.detach().view(-1).numpy() for t in (p, p.grad, m.mean, m.square))
-                    compiled_update()(*arrays, *map(np.float32, numbers))
+                    _update((p, p.grad, m.mean, m.square), numbers)
                     continue
                 p.mul_(keep)
                 m.mean.lerp_(p.grad, 1 - self.beta1)
@@ -95,6 +95,14 @@ class Adam:
         if length > longest:
             for g in grads:
                 g.mul_(longest / length)
+
+
+def _update(tensors: tuple[Tensor, ...], numbers: tuple[float, ...]) -> None:
+    """The compiled update; a table's on all cores, which each take a slice of it."""
+    arrays = [t.detach().view(-1).numpy() for t in tensors]
+    constants = [np.float32(number) for number in numbers]
+    kernel = compiled_update()
+    in_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
 
 
 def _fusible(*tensors: Tensor) -> bool:

@@ -6,9 +6,10 @@ import copy
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from alfilter.config import Training
-from alfilter.core.parallel import side_by_side, workers
+from alfilter.core.parallel import in_slices, side_by_side, workers
 from alfilter.methods import Field
 from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.training.bending import bending
@@ -36,8 +37,10 @@ class Team:
         """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
         for mine, *others in zip(*(member.parameters() for member in self.members), strict=True):
             for other in others:
-                if other.grad is not None:
-                    mine.grad = other.grad.clone() if mine.grad is None else mine.grad.add_(other.grad)
+                if other.grad is not None and mine.grad is None:
+                    mine.grad = other.grad.clone()
+                elif other.grad is not None:
+                    _add(mine.grad, other.grad)
         self.processes.add_gradients(self.members[0].parameters())
 
 
@@ -108,6 +111,15 @@ def on_device(chunk: Chunk, field: Field) -> Chunk:
     """Samples where the field's numbers are."""
     device = field.shift.device
     return chunk[0].to(device), chunk[1].to(device)
+
+
+def _add(total: Tensor, more: Tensor) -> None:
+    """total += more, on all cores where it is long."""
+    if not (total.is_contiguous() and more.is_contiguous()):
+        total.add_(more)
+        return
+    flat = total.view(-1), more.view(-1)
+    in_slices(lambda part: flat[0][part].add_(flat[1][part]), total.numel())
 
 
 def _double(field: Field) -> Field:
