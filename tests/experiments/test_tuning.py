@@ -94,3 +94,9 @@ def test_what_was_found_are_options_of_the_method(name: str) -> None:
     assert set(found.FOUND) == set(METHODS), "all of them or none"
     default = METHODS[name].presets["default"]
     assert name in found.ELSEWHERE or default.options_at(Density(2, found.AT)) == found.FOUND[name][0]
+
+
+@pytest.mark.parametrize("name", found.FEATURES)
+def test_frequencies_over_features_do_not_follow_the_samples(name: str) -> None:
+    """A table's features know nothing of how many samples an axis has."""
+    assert found.found(name, 4 * found.AT)[0] == found.FOUND[name][0]

@@ -12,6 +12,7 @@ AT = 96  # samples per axis of the picture it was found on
 ELSEWHERE = ("al-sine", "siren", "pe-mlp")  # their `default` is for a minute at 512×512, from the study `wallclock`
 RISING = ("omega", "sigma", "scale")  # frequencies across the domain
 FALLING = {"gauss": ("sigma",)}  # and widths
+FEATURES = ("diner", "filter-bank")  # whose frequencies are over the features of a table, not over the domain
 _BATCH = 8192
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -87,5 +88,6 @@ def _tuned(name: str, row: Method) -> Method:
 def _follow(name: str, options: Mapping[str, Any]) -> Any:
     falling = FALLING.get(name, ())
     down = {key: value for key, value in options.items() if key in falling}
-    up = {key: value for key, value in options.items() if key in RISING and key not in falling}
+    rising = () if name in FEATURES else RISING
+    up = {key: value for key, value in options.items() if key in rising and key not in falling}
     return follow(AT, up, down)
