@@ -59,10 +59,11 @@ class Tiles {
   places(tile, step, out, first) {
     const [rows, columns] = this.field.shape, count = SIDE / step;
     const at = (t, k, n) => (n > 1 ? (2 * ((t * SIDE + (k + 0.5) * step) / this.zoom - 0.5) - (n - 1)) / (n - 1) : 0);
+    const map = Boolean(this.field.axes); // a map's first coordinate goes to the right, its second upwards
     for (let i = 0, p = 3 * first; i < count; i++) {
-      const x0 = at(tile.ty, i, rows);
+      const down = at(tile.ty, i, rows);
       for (let j = 0; j < count; j++, p += 3) {
-        const x1 = at(tile.tx, j, columns);
+        const right = at(tile.tx, j, columns), x0 = map ? right : down, x1 = map ? -down : right;
         out[p] = x0;
         out[p + 1] = x1;
         out[p + 2] = this.field.alpha ? alphaAt(this.field, x0, x1) : 0;
