@@ -142,6 +142,23 @@ def test_the_canvas_shows_the_field_between_the_pixels(browser: Any, folder: Pat
     page.close()
 
 
+def test_the_overview_is_a_mean(browser: Any, folder: Path) -> None:
+    field = made("siren")
+    page = opened(browser, folder, field, "script")
+    page.evaluate("alfilter.setView({ zoom: 0.5 })")
+    wait_until(page, "alfilter.still")
+    left, top = (-page.evaluate(f"alfilter.corner().{side}") for side in ("left", "top"))
+    shown = page.evaluate(
+        f"[...stage.getContext('2d').getImageData({left}, {top}, {SHAPE[1] // 2}, {SHAPE[0] // 2}).data]"
+    )
+    axes = [torch.linspace(-1, 1, n) for n in SHAPE]
+    with torch.inference_mode():
+        whole = field(torch.cartesian_prod(*axes)).clamp(0, 1).view(SHAPE[0] // 2, 2, SHAPE[1] // 2, 2, 3)
+    found = np.array(shown).reshape(SHAPE[0] // 2, SHAPE[1] // 2, 4)[..., :3] / 255
+    assert np.abs(found - whole.mean((1, 3)).numpy()).max() < TOLERANCE
+    page.close()
+
+
 def test_the_cursor_says_what_the_library_says(browser: Any, folder: Path) -> None:
     field = made("al-relu")
     page = opened(browser, folder, field, "script")

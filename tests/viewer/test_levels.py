@@ -14,12 +14,13 @@ from tests.running import picture
 from tests.viewer.conftest import HEIGHT, WIDTH, Client, make_server
 from tests.viewer.test_page import Page
 
+from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.rendering import View, render
 from alfilter.signals import read_image
 from alfilter.tasks import ImageTask
 from alfilter.training import load, save
-from alfilter.viewer.models import level_names
+from alfilter.viewer.models import level_names, open_models
 from alfilter.viewer.server import Server
 
 
@@ -184,3 +185,11 @@ def test_the_page_shows_the_mean_and_measures_it(browser: Any, tmp_path: Path) -
         assert np.abs(drawn - 255 * expected).max() <= 2
         assert page.complaints == []
         page.page.context.close()
+
+
+def test_scattered_points_are_sent_to_their_page(tmp_path: Path) -> None:
+    field = build("siren", in_dim=2, out_dim=1, samples=(8, 8), width=4)
+    field.signal = {"kind": "points"}
+    save(field, tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match=r"represents points, not a picture; 'alfilter export .*model.safetensors map"):
+        open_models([str(tmp_path)])

@@ -204,9 +204,9 @@ def open_models(paths: list[str]) -> list[Model]:
         file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
         drawn = load(file)
         if drawn.signal.get("kind") != "image":
-            raise UserError(
-                f"{path} represents {drawn.signal.get('kind') or 'nothing yet'}, not a picture; give image models"
-            )
+            kind = drawn.signal.get("kind") or "nothing yet"
+            todo = f"'alfilter export {file} map.html' writes a page" if kind == "points" else "give image models"
+            raise UserError(f"{path} represents {kind}, not a picture; {todo}")
         if models:
             _checked(file, drawn, models[0].original)
         inside = file.parent.name if file.name == "model.safetensors" and file.parent.name else file.stem
