@@ -18,7 +18,9 @@ from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.rendering import View, render
 from alfilter.signals import read_image
+from alfilter.signals.points import read_points
 from alfilter.tasks import ImageTask
+from alfilter.tasks.points import PointTask
 from alfilter.training import load, save
 from alfilter.viewer.models import level_names, open_models
 from alfilter.viewer.server import Server
@@ -188,8 +190,10 @@ def test_the_page_shows_the_mean_and_measures_it(browser: Any, tmp_path: Path) -
 
 
 def test_scattered_points_are_sent_to_their_page(tmp_path: Path) -> None:
-    field = build("siren", in_dim=2, out_dim=1, samples=(8, 8), width=4)
-    field.signal = {"kind": "points"}
+    file = tmp_path / "points.csv"
+    file.write_text("x,y,z\n0,0,1\n1,0,2\n0,1,3\n1,1,5\n")
+    field = build("siren", in_dim=2, out_dim=1, width=4)
+    field.signal = PointTask(read_points(file, ["x", "y"], ["z"])).describe()
     save(field, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match=r"represents points, not a picture; 'alfilter export .*model.safetensors map"):
         open_models([str(tmp_path)])
