@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -197,3 +198,17 @@ def test_scattered_points_are_sent_to_their_page(tmp_path: Path) -> None:
     save(field, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match=r"represents points, not a picture; 'alfilter export .*model.safetensors map"):
         open_models([str(tmp_path)])
+
+
+def test_the_history_starts_at_its_end(browser: Any, runs: Path) -> None:
+    for step in (10, 20):
+        shutil.copy(runs / "al" / "snapshots" / "0.safetensors", runs / "al" / "snapshots" / f"{step}.safetensors")
+    for server in serve(runs / "al"):
+        page = opened(browser, server)
+        page.page.locator("#moment-said", has_text="the end").wait_for()
+        assert (page.page.input_value("#moment"), page.page.get_attribute("#moment", "max")) == ("3", "3")
+        page.page.check("input[name=mode][value=side]", force=True)
+        page.settle()
+        said = "In the panes: dB of what is on the screen, against the picture, bicubic."
+        page.page.locator("#screen", has_text=said).wait_for()
+        page.page.context.close()

@@ -269,7 +269,8 @@ export class Controls {
     if (!whole || camera.moving || !tiles.idle) return;
     const { mode, first } = this.state, against = mode === "side" ? null : this.view.yardstick(first);
     const value = against && this.view.words(first) !== this.view.words(against) ? tiles.psnr(this.view.words(first), this.view.words(against), camera) : null;
-    const text = value === null ? "" : `What is on the screen: ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
+    const beside = mode === "side" && this.view.panes.map(({ sources }) => this.view.yardstick(sources[0])).find(Boolean);
+    const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.` : value === null ? "" : `What is on the screen: ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
     if ($("screen").textContent !== text) $("screen").textContent = text;
     const where = `${mode === "diff" ? "difference of " : ""}${this.view.panes.flatMap((pane) => pane.sources).map((s) => this.view.label(s)).join(", ")}`;
     $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around column ${Math.round(camera.x)}, row ${Math.round(camera.y)}`);
@@ -339,7 +340,8 @@ export class Controls {
     $("s-history").hidden = false;
     $("curve").parentElement.hidden = found.points.length < 2;
     $("l-moment").hidden = found.snapshots.length < 2;
-    $("moment").max = $("moment").value = Math.max(1, found.snapshots.length - 1);
+    $("moment").max = Math.max(1, found.snapshots.length - 1); // first: a value beyond the maximum is cut to it
+    $("moment").value = $("moment").max;
     $("moment").addEventListener("input", () => { this.stopPlaying(); this.atMoment(Number($("moment").value)); });
     $("play").onclick = () => (this.playing ? this.stopPlaying() : this.play());
     $("curve").addEventListener("click", (event) => {
