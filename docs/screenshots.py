@@ -47,7 +47,8 @@ STEER = """$('brush').click(); pick('kind', 'lower'); view.state.radius = 40;
   for (let k = 0; k < 6; k++) view.controls.stroke.dab('m0', [columns * (0.35 + 0.05 * k), rows * 0.3]);
   $('s-steer').scrollIntoView()"""
 MOMENT = "$('moment').value = 4; view.controls.atMoment(4); $('s-history').scrollIntoView()"
-LEVELS = "pick('mode', 'side'); view.controls.set({ beside: ['m0:l1', 'm0:l2', 'm0:l3', 'm0'] }); view.fit()"
+LEVELS = """pick('mode', 'side'); view.controls.set({ beside: ['m0:l1', 'm0:l2', 'm0:l3', 'm0'] });
+  view.lookAt(255.5, 200, 0)"""
 ZOOM = "pick('mode', 'split'); view.lookAt(...view.tour.lively(), 40)"
 SIDE = "pick('mode', 'side'); view.lookAt(...view.tour.lively(), 20)"
 FACE = "alfilter.show(55)"
@@ -87,11 +88,11 @@ SHOTS = [
     Shot("view-compare", "live", TWO, scheme="dark", do=SIDE, cursor=(0.2, 0.5)),
     Shot("view-steer", "live", ONE, scheme="dark", do=STEER, cursor=(0.6, 0.3)),
     Shot("view-history", "live", ONE, do=MOMENT),
-    Shot("view-levels", "live", ("bacon",), do=LEVELS),
+    Shot("view-levels", "live", ("bacon",), do=LEVELS, shown=False),
     Shot("view-phone", "live", ONE, PHONE, do="pick('overlay', 'alpha')", cursor=(0.5, 0.4), ratio=2.0),
-    Shot("view-shape", "shape", ("torus",), do="view.setSlice(2, 0)", cursor=(0.35, 0.45)),
+    Shot("view-shape", "shape", ("torus",), do="view.setSlice(0, 0)", cursor=(0.55, 0.4)),
     Shot("export", "html", ONE, do=FACE, cursor=(0.45, 0.3)),
-    Shot("export-map", "html", ("terrain",), cursor=(0.5, 0.5)),
+    Shot("export-map", "html", ("terrain",), cursor=(0.5, 0.5), shown=False),
     Shot("view-tour", "live", ONE, tour=True, shown=False),
     Shot("view-difference", "live", TWO, do="pick('mode', 'diff'); view.fit()", cursor=(0.5, 0.5), shown=False),
     Shot("view-phone-dark", "live", ONE, PHONE, "dark", tour=True, ratio=2.0, shown=False),
