@@ -2,7 +2,7 @@
 
 python docs/screenshots.py
 
-It fits the small models it needs, a minute of one core for all five (a picture by three methods, a torus that is smooth on
+It fits the small models it needs, a minute of one core for all five (a picture by three methods, a torus smooth on
 one side and ridged on the other, a terrain from scattered points), kept in `runs/screenshots` for the next time; opens
 the live pages and the exported ones in a headless Chromium, and writes docs/images. `--runs FOLDER`, `--out FOLDER`,
 `--only view,view-zoom`, or `--only all` for screens that no document shows. Needs playwright and a Chromium.
