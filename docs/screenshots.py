@@ -1,117 +1,247 @@
-"""Makes the screenshots of the live page for the README and the documents, from finished run folders of one picture.
+"""Makes every screenshot of the README and the documents: one command, everything it needs is made on the way.
 
-python docs/screenshots.py runs/astronaut-al-sine runs/astronaut-siren
+python docs/screenshots.py
 
-The first run is shown alone, both are compared; `alfilter fit … --snapshots 24` gives the first its history. `--out
-FOLDER`, `--only view,view-zoom` or `--only all` for screens that no document shows. Needs playwright and a Chromium.
+It fits the small models it needs, a minute of one core for all five (a picture by three methods, a torus smooth on
+one side and ridged on the other, a terrain from scattered points), kept in `runs/screenshots` for the next time; opens
+the live pages and the exported ones in a headless Chromium, and writes docs/images. `--runs FOLDER`, `--out FOLDER`,
+`--only view,view-zoom`, or `--only all` for screens that no document shows. Needs playwright and a Chromium.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
+
+from alfilter.cli import main as alfilter
+from alfilter.export import export_file
+from alfilter.training import load
 from alfilter.viewer.gallery import Gallery
 from alfilter.viewer.models import open_models, open_reference
 from alfilter.viewer.server import Server
+from alfilter.viewer.shape import open_shape
 
 IMAGES = Path(__file__).parent / "images"
+CLOCK = ["--train", "clock=cpu", "--threads", "1", "--quiet"]  # core seconds: the same models on a busy machine
+FITS = {
+    "astronaut": ["sample:astronaut", "--budget", "24s", "--snapshots", "24"],
+    "siren": ["sample:astronaut", "--method", "siren", "--budget", "8s"],
+    "bacon": ["sample:astronaut", "--method", "bacon", "--budget", "8s"],
+    "torus": ["{runs}/torus.obj", "--budget", "14s"],
+    "terrain": ["{runs}/terrain.csv", "--coords", "longitude,latitude", "--values", "elevation", "--budget", "6s"],
+}
+
 PICK = "const pick = (g, v) => view.controls.pick(g, v), $ = (id) => document.getElementById(id);"
-
-
 STEER = """$('brush').click(); pick('kind', 'lower'); view.state.radius = 40;
   const [rows, columns] = view.shape;
   for (let k = 0; k < 6; k++) view.controls.stroke.dab('m0', [columns * (0.35 + 0.05 * k), rows * 0.3]);
   $('s-steer').scrollIntoView()"""
 MOMENT = "$('moment').value = 4; view.controls.atMoment(4); $('s-history').scrollIntoView()"
+LEVELS = """pick('mode', 'side'); view.controls.set({ beside: ['m0:l1', 'm0:l2', 'm0:l3', 'm0'] });
+  view.lookAt(255.5, 200, 0)"""
+ZOOM = "pick('mode', 'split'); view.lookAt(...view.tour.lively(), 40)"
+SIDE = "pick('mode', 'side'); view.lookAt(...view.tour.lively(), 20)"
+FACE = "alfilter.show(55)"
+EYE = "alfilter.setView({ zoom: 14, row: 118, column: 213 }); alfilter.show(40)"
+
+# what says that everything on a page has arrived
+ARRIVED = {
+    "live": "view.settled().then(() => true)",
+    "shape": "view.level !== null && !view.refining && !view.cuttingNow && !view.frame",
+    "html": "alfilter.still",
+}
 
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture: its name, the screen, the scheme, what is done first, where the cursor is in shares of the stage."""
+    """One picture: its name, the page (live, shape, html) of which runs, the screen, the scheme, what is done first.
+
+    cursor: where it is, in shares of the stage.
+    """
 
     name: str
-    width: int
-    height: int
+    page: str
+    runs: tuple[str, ...]
+    size: tuple[int, int] = (1440, 900)
     scheme: str = "light"
     do: str = ""
     cursor: tuple[float, float] | None = None
     tour: bool = False
     ratio: float = 1.0
+    shown: bool = True  # by a document
 
 
+ONE, TWO, PHONE, PROJECTOR = ("astronaut",), ("astronaut", "siren"), (375, 812), (1920, 1080)
 SHOTS = [
-    Shot("view", 1440, 900, do="pick('overlay', 'alpha')", cursor=(0.42, 0.30)),
-    Shot("view-tour", 1440, 900, tour=True),
-    Shot("view-zoom", 1440, 900, "dark", "pick('mode', 'split'); view.lookAt(...view.tour.lively(), 40)", (0.3, 0.4)),
-    Shot("view-compare", 1440, 900, "dark", "pick('mode', 'side'); view.lookAt(...view.tour.lively(), 20)", (0.2, 0.5)),
-    Shot("view-difference", 1440, 900, "light", "pick('mode', 'diff'); view.fit()", (0.5, 0.5)),
-    Shot("view-steer", 1440, 900, "dark", STEER, (0.6, 0.3)),
-    Shot("view-history", 1440, 900, "light", MOMENT),
-    Shot("view-phone", 375, 812, "light", "pick('overlay', 'alpha')", (0.5, 0.4), ratio=2.0),
-    Shot("view-phone-dark", 375, 812, "dark", tour=True, ratio=2.0),
-    Shot("view-projector", 1920, 1080, "light", "pick('mode', 'split'); pick('overlay', 'alpha')", (0.4, 0.4)),
+    Shot("view", "live", ONE, do="pick('overlay', 'alpha')", cursor=(0.42, 0.30)),
+    Shot("view-zoom", "live", ONE, scheme="dark", do=ZOOM, cursor=(0.3, 0.4)),
+    Shot("view-compare", "live", TWO, scheme="dark", do=SIDE, cursor=(0.2, 0.5)),
+    Shot("view-steer", "live", ONE, scheme="dark", do=STEER, cursor=(0.6, 0.3)),
+    Shot("view-history", "live", ONE, do=MOMENT),
+    Shot("view-levels", "live", ("bacon",), do=LEVELS, shown=False),
+    Shot("view-phone", "live", ONE, PHONE, do="pick('overlay', 'alpha')", cursor=(0.5, 0.4), ratio=2.0),
+    Shot("view-shape", "shape", ("torus",), do="view.setSlice(0, 0)", cursor=(0.55, 0.4)),
+    Shot("export", "html", ONE, do=FACE, cursor=(0.45, 0.3)),
+    Shot("export-map", "html", ("terrain",), cursor=(0.5, 0.5), shown=False),
+    Shot("view-tour", "live", ONE, tour=True, shown=False),
+    Shot("view-difference", "live", TWO, do="pick('mode', 'diff'); view.fit()", cursor=(0.5, 0.5), shown=False),
+    Shot("view-phone-dark", "live", ONE, PHONE, "dark", tour=True, ratio=2.0, shown=False),
+    Shot("view-projector", "live", ONE, PROJECTOR, do="pick('mode', 'split'); pick('overlay', 'alpha')",
+         cursor=(0.4, 0.4), shown=False),
+    Shot("view-shape-phone", "shape", ("torus",), PHONE, "dark", cursor=(0.4, 0.5), ratio=2.0, shown=False),
+    Shot("view-shape-projector", "shape", ("torus",), PROJECTOR, "dark", "view.setSlice(0, 0.1)", shown=False),
+    Shot("export-phone", "html", ONE, PHONE, do=FACE, cursor=(0.5, 0.4), ratio=2.0, shown=False),
+    Shot("export-map-phone", "html", ("terrain",), PHONE, "dark", ratio=2.0, shown=False),
+    Shot("export-projector", "html", ONE, PROJECTOR, "dark", EYE, (0.5, 0.5), shown=False),
+    Shot("export-map-projector", "html", ("terrain",), PROJECTOR, shown=False),
 ]  # fmt: skip
 
 
-DOCUMENTED = ["view", "view-zoom", "view-compare", "view-steer", "view-phone"]
+# ---- the models
 
 
-def take(browser: Any, address: str, shot: Shot, out: Path) -> None:
-    """One screenshot of the page, when everything on it has arrived."""
-    size = {"width": shot.width, "height": shot.height}
+def torus(path: Path) -> None:
+    """A torus whose tube is smooth on one side and ridged on the other."""
+    around, along = 360, 180
+    u, v = np.meshgrid(np.arange(around) / around * 2 * np.pi, np.arange(along) / along * 2 * np.pi, indexing="ij")
+    tube = 0.36 + 0.03 * np.sin(30 * u) * np.sin(12 * v) * np.clip(np.cos(u), 0, 1)
+    corners = np.stack(((1 + tube * np.cos(v)) * np.cos(u), (1 + tube * np.cos(v)) * np.sin(u), tube * np.sin(v)), -1)
+    i, j = np.meshgrid(np.arange(around), np.arange(along), indexing="ij")
+    at = [((i + a) % around * along + (j + b) % along + 1).ravel() for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    lines = [f"v {x:.6f} {y:.6f} {z:.6f}" for x, y, z in corners.reshape(-1, 3)]
+    lines += [f"f {a} {b} {c}\nf {a} {c} {d}" for a, b, c, d in zip(*at, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def terrain(path: Path) -> None:
+    """6,000 random places of the height map that comes with matplotlib."""
+    from matplotlib.cbook import get_sample_data
+
+    with get_sample_data("jacksboro_fault_dem.npz") as data:
+        height, west, east = data["elevation"], float(data["xmin"]), float(data["xmax"])
+        top, bottom = sorted((float(data["ymin"]), float(data["ymax"])), reverse=True)
+    rows, columns = height.shape
+    picked = np.random.default_rng(0).choice(height.size, 6000, replace=False)
+    row, column = np.unravel_index(picked, height.shape)
+    x, y = west + (east - west) * column / (columns - 1), top - (top - bottom) * row / (rows - 1)
+    lines = [f"{a:.6f},{b:.6f},{c}" for a, b, c in zip(x, y, height[row, column], strict=True)]
+    path.write_text("longitude,latitude,elevation\n" + "\n".join(lines) + "\n")
+
+
+def fitted(runs: Path, names: set[str]) -> None:
+    """Fit those models that are not there yet."""
+    runs.mkdir(parents=True, exist_ok=True)
+    for name in sorted(names):
+        if (runs / name / "model.safetensors").exists():
+            continue
+        if name in ("torus", "terrain"):
+            make = {"torus": torus, "terrain": terrain}[name]
+            make(runs / f"{name}.{'obj' if name == 'torus' else 'csv'}")
+        words = [word.format(runs=runs) for word in FITS[name]]
+        if alfilter(["fit", *words, *CLOCK, "--out", str(runs / name), "--overwrite"]):
+            raise SystemExit(f"the fit of {name} failed")
+
+
+# ---- the pages
+
+
+@contextmanager
+def served(room: Any) -> Iterator[str]:
+    with Server(room, "127.0.0.1", 0) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def address(shot: Shot, runs: Path) -> Iterator[str]:
+    """Where the page of a shot is."""
+    folders = [str(runs / name) for name in shot.runs]
+    if shot.page == "html":
+        page = runs / f"{shot.runs[0]}.html"
+        export_file(load(runs / shot.runs[0] / "model.safetensors"), page, shot.runs[0].capitalize())
+        yield page.resolve().as_uri()
+    elif shot.page == "shape":
+        with served(open_shape(folders, None)) as where:
+            yield where
+    else:
+        models = open_models(folders)
+        with served(Gallery(models, open_reference(None, models))) as where:
+            yield where
+
+
+def wait(page: Any, expression: str) -> None:
+    for _ in range(2000):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise SystemExit(f"the page did not come to rest: {expression}")
+
+
+def take(browser: Any, where: str, shot: Shot, out: Path) -> None:
+    """One screenshot of a page, when everything on it has arrived."""
+    width, height = shot.size
     context = browser.new_context(
-        viewport=size, color_scheme=shot.scheme, locale="en-US", device_scale_factor=shot.ratio, reduced_motion="reduce"
-    )
+        viewport={"width": width, "height": height}, color_scheme=shot.scheme, locale="en-US",
+        device_scale_factor=shot.ratio, reduced_motion="reduce",
+    )  # fmt: skip
     if not shot.tour:
         context.add_init_script("localStorage.setItem('alfilter-tour', 'seen')")
     page = context.new_page()
     page.on("console", lambda message: print(f"{shot.name}: {message.text}", file=sys.stderr))
-    page.goto(address)
-    while not page.evaluate("window.view !== undefined"):
-        page.wait_for_timeout(30)
-    page.evaluate("view.settled()")
-    page.evaluate(f"() => {{ {PICK} {shot.do} }}")
-    page.evaluate("view.settled()")
+    page.goto(where)
+    wait(page, "window.alfilter !== undefined" if shot.page == "html" else "window.view !== undefined")
+    settle = ARRIVED[shot.page]
+    wait(page, settle)
+    page.evaluate(f"() => {{ {PICK if shot.page == 'live' else ''} {shot.do} }}")
+    page.wait_for_timeout(400)  # what was asked for is under way
+    wait(page, settle)
     if shot.cursor is not None:
         box = page.locator("#stage").bounding_box()
         page.mouse.move(box["x"] + shot.cursor[0] * box["width"], box["y"] + shot.cursor[1] * box["height"])
-        page.evaluate("view.settled()")
+        page.wait_for_timeout(400)
+        wait(page, settle)
     page.wait_for_timeout(200)
-    page.screenshot(path=out / f"{shot.name}.jpg", type="jpeg", quality=86)
-    page.evaluate(
-        "fetch('/api/reset', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{\"m\": 0}'})"
-    )
+    page.screenshot(path=out / f"{shot.name}.jpg", type="jpeg", quality=84)
     context.close()
 
 
-def main(runs: list[str], out: Path, names: list[str]) -> None:
+def main() -> None:
     from playwright.sync_api import sync_playwright
 
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    asked.add_argument("--runs", type=Path, default=Path("runs/screenshots"), help="where the fitted models are kept")
+    asked.add_argument("--out", type=Path, default=IMAGES, help="where the pictures go (default: docs/images)")
+    asked.add_argument("--only", help="names of pictures, or all (default: those that a document shows)")
+    given = asked.parse_args()
+    names = given.only.split(",") if given.only else [shot.name for shot in SHOTS if shot.shown]
+    shots = [shot for shot in SHOTS if shot.name in names or given.only == "all"]
+    fitted(given.runs, {name for shot in shots for name in shot.runs})
+    given.out.mkdir(parents=True, exist_ok=True)
+    program = os.environ.get("ALFILTER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    words = ["--no-sandbox", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]  # no graphics card is needed
     with sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        for shot in SHOTS:
-            if shot.name not in names and names != ["all"]:
-                continue
-            models = open_models(runs if shot.name in ("view-compare", "view-difference") else runs[:1])
-            with Server(Gallery(models, open_reference(None, models))) as server:
-                thread = Thread(target=server.serve_forever)
-                thread.start()
-                take(browser, server.address, shot, out)
-                server.shutdown()
-                thread.join()
-            print(out / f"{shot.name}.jpg")
+        browser = started.chromium.launch(executable_path=program, args=words)
+        for shot in shots:
+            with address(shot, given.runs) as where:
+                take(browser, where, shot, given.out)
+            print(given.out / f"{shot.name}.jpg")
         browser.close()
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    target = Path(words[words.index("--out") + 1]) if "--out" in words else IMAGES
-    only = words[words.index("--only") + 1].split(",") if "--only" in words else DOCUMENTED
-    main([word for word in words if Path(word).exists() and Path(word) != target], target, only)
+    main()

@@ -17,10 +17,13 @@ from alfilter.core import dyadic_encoding, random_features
 from alfilter.errors import UserError
 from alfilter.export import export_file
 from alfilter.export.page import page_text
-from alfilter.export.program import program_of
+from alfilter.export.program import REFUSED, program_of
 from alfilter.methods import Field
 
 FACTS = {"kind": "image", "shape": [6, 8], "channels": 3, "mode": "RGB", "bits": 8, "low": 0, "high": 255}
+
+
+PAGES = [name for name in al.METHODS if name not in REFUSED]
 
 
 def made(method: str, out_dim: int = 3, **options: Any) -> Field:
@@ -75,16 +78,42 @@ def test_points_are_shown_in_their_own_units() -> None:
     field.set_range(torch.zeros(1), torch.ones(1))
     program = json.loads(re.search(r'id="program">(.*?)</script>', page_text(field, "t"), re.DOTALL)[1])  # type: ignore[index]
     assert program["axes"][1] == {"name": "lat", "low": 45.0, "high": 48.0}
+    assert program["shape"] == [256, 512]  # six degrees to the right, three upwards
+    assert program["values"] == ["temp"]
     assert (program["shift"], program["range"], program["scale"]) == ([10.0], [20.0], [-10.0, 30.0])
 
 
-@pytest.mark.parametrize(
-    ("method", "reason"),
-    [("hash-grid", "hash-grid has features of its own"), ("bacon", "bacon has a network of its own")],
-)
-def test_what_the_page_cannot_evaluate_says_why(method: str, reason: str) -> None:
-    with pytest.raises(UserError, match=f"{reason}; export .onnx instead"):
+@pytest.mark.parametrize("method", REFUSED)
+def test_what_the_page_cannot_evaluate_says_what_can_be_done(method: str) -> None:
+    with pytest.raises(UserError) as told:
         page_text(made(method), "t")
+    said = str(told.value)
+    assert f"a page cannot evaluate {method}, only " in said
+    assert said.endswith("; export .onnx instead, or look at it with alfilter view")
+    assert said.split(", only ")[1].split(";")[0].split(", ") == PAGES
+
+
+@pytest.mark.parametrize("method", PAGES)
+def test_every_other_method_has_a_page(method: str) -> None:
+    assert program_of(made(method)).steps["layers"][-1]["outputs"] == 3
+
+
+def test_heads_are_one_wide_network() -> None:
+    field = made("al-sine", width=5, depth=2, levels=2, heads=3)
+    program, x = program_of(field), torch.rand(7, 2) * 2 - 1
+    z = field.encoding(x).detach().double().numpy()
+    for layer in program.steps["layers"]:
+        first, count = layer["weight"]
+        weight = program.numbers[first : first + count].reshape(layer["outputs"], layer["inputs"])
+        z = z @ weight.T + program.numbers[layer["bias"][0] :][: layer["outputs"]]
+        z = np.sin(layer["omega"] * z) if layer["shape"] == "sine" else z
+    expected = field.network(field.encoding(x)).detach().numpy()
+    assert np.allclose(z, expected, atol=1e-5)
+
+
+def test_a_table_without_places_between_has_no_page() -> None:
+    with pytest.raises(UserError, match="fit it with between=linear"):
+        page_text(made("diner", between="refuse"), "t")
 
 
 def test_only_pictures_have_a_page() -> None:

@@ -32,7 +32,15 @@ METHODS: dict[str, dict[str, Any]] = {
     "hosc": {"learn_beta": True, **SMALL},
     "sinc": SMALL,
     "finer": SMALL,
+    "mfn-fourier": {"scale": 64.0, **SMALL},
+    "mfn-gabor": {"scale": 64.0, **SMALL},
+    "bacon": {"width": 19},
+    "poly-inr": {"width": 19, "levels": 5},
+    "hash-grid": {"levels": 6, "base": 4, "finest": 36, "table": 6, **SMALL},
+    "octree": {"width": 19},
+    "diner": SMALL,
 }
+TABLES = ("hash-grid", "octree", "diner")
 TOLERANCE = 3 / 255
 
 
@@ -46,6 +54,12 @@ def made(method: str, channels: int = 3) -> Field:
             reach = field.encoding.out_dim / grid.unit
             grid.values.copy_(torch.rand(grid.values.shape, generator=generator) * reach)
         field.network.biases[-1].uniform_(-1, 1, generator=generator) if hasattr(field.network, "biases") else None
+        if method in TABLES:  # features start near 0, where nothing would be seen of them
+            field.encoding.table.uniform_(-1, 1, generator=generator)  # type: ignore[union-attr]
+            if method == "octree":  # a tree with holes, as a fit makes it
+                rows = field.encoding.rows  # type: ignore[union-attr]
+                there = torch.rand(rows.shape, generator=generator) < 0.6
+                rows.copy_(torch.where(there, there.cumsum(0) - 1, -1).clamp(max=len(field.encoding.table) - 1))  # type: ignore[arg-type,union-attr]
     field.set_range(torch.zeros(channels), torch.ones(channels))
     field.signal = {"kind": "image", "shape": list(SHAPE), "channels": channels, "mode": "RGB", "bits": 8, "low": 0.0,
                     "high": 255.0, "observe": "all", "observe_seed": 0}  # fmt: skip
@@ -128,6 +142,23 @@ def test_the_canvas_shows_the_field_between_the_pixels(browser: Any, folder: Pat
     page.close()
 
 
+def test_the_overview_is_a_mean(browser: Any, folder: Path) -> None:
+    field = made("siren")
+    page = opened(browser, folder, field, "script")
+    page.evaluate("alfilter.setView({ zoom: 0.5 })")
+    wait_until(page, "alfilter.still")
+    left, top = (-page.evaluate(f"alfilter.corner().{side}") for side in ("left", "top"))
+    shown = page.evaluate(
+        f"[...stage.getContext('2d').getImageData({left}, {top}, {SHAPE[1] // 2}, {SHAPE[0] // 2}).data]"
+    )
+    axes = [torch.linspace(-1, 1, n) for n in SHAPE]
+    with torch.inference_mode():
+        whole = field(torch.cartesian_prod(*axes)).clamp(0, 1).view(SHAPE[0] // 2, 2, SHAPE[1] // 2, 2, 3)
+    found = np.array(shown).reshape(SHAPE[0] // 2, SHAPE[1] // 2, 4)[..., :3] / 255
+    assert np.abs(found - whole.mean((1, 3)).numpy()).max() < TOLERANCE
+    page.close()
+
+
 def test_the_cursor_says_what_the_library_says(browser: Any, folder: Path) -> None:
     field = made("al-relu")
     page = opened(browser, folder, field, "script")
@@ -197,6 +228,44 @@ def test_alpha_lies_over_the_picture(browser: Any, folder: Path) -> None:
     low, high = np.quantile(grid, (0.01, 0.99))
     expected = np.array(matplotlib.colormaps["viridis"](np.clip((alpha - low) / (high - low), 0, 1))[:3]) * 255
     assert np.abs(np.array(shown[:3]) - expected).max() <= 3
+    page.close()
+
+
+def test_a_map_has_its_first_coordinate_to_the_right(browser: Any, folder: Path) -> None:
+    import matplotlib
+
+    field = made("siren", 1)
+    field.spec = {**field.spec, "method": "points"}
+    field.signal = {"kind": "points", "coords": ["lon <°E>", "lat"], "values": ["temp"], "low": [5.0, 45.0],
+                    "high": [11.0, 48.0], "value_low": [-10.0], "value_high": [30.0]}  # fmt: skip
+    page = opened(browser, folder, field, "script", (1280, 720))
+    wait_until(page, "alfilter.still")
+    lon, lat = 9.2, 46.1
+    x = torch.tensor([[(lon - 5) / 6 * 2 - 1, (lat - 45) / 3 * 2 - 1]])
+    with torch.inference_mode():
+        value = float(field(x))
+    row, column = (1 - (lat - 45) / 3) * 255, (lon - 5) / 6 * 511
+    found = page.evaluate(f"alfilter.at({row}, {column})")
+    assert found["x"] == pytest.approx(x[0].tolist(), abs=1e-6)
+    assert found["values"] == pytest.approx([-10 + 40 * value], abs=1e-3)
+    zoom, left, top = page.evaluate("[alfilter.view.zoom, alfilter.corner().left, alfilter.corner().top]")
+    at = [int((place + 0.5) * zoom - first) for place, first in ((column, left), (row, top))]
+    shown = page.evaluate(f"[...stage.getContext('2d').getImageData({at[0]}, {at[1]}, 1, 1).data]")[:3]
+    expected = np.array(matplotlib.colormaps["viridis"](np.clip(value, 0, 1))[:3]) * 255
+    assert np.abs(np.array(shown) - expected).max() <= 12  # a pixel may lie half a screen pixel from the place
+    words = [page.locator(f"#axis-{axis}").evaluate("e => [...e.querySelectorAll('text')].map(t => t.textContent)")
+             for axis in "xy"]  # fmt: skip
+    assert words[0] == ["lon <°E>", "5", "6", "7", "8", "9", "10", "11"]
+    assert words[1][0] == "lat"
+    assert words[1][-1].startswith("48")
+    ticks = page.locator("#axis-y .tick").evaluate_all("all => all.map(t => Number(t.getAttribute('y1')))")
+    assert ticks == sorted(ticks, reverse=True)  # upwards
+    assert page.locator("#value-name").inner_text() == "temp"
+    assert (page.locator("#value-low").inner_text(), page.locator("#value-high").inner_text()) == ("-10", "30")
+    box = page.locator("#stage").bounding_box()
+    page.mouse.move(box["x"] + at[0], box["y"] + at[1])
+    wait_until(page, "facts.textContent.includes('lon <°E> 9.')")
+    assert page.complaints == []
     page.close()
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 import alfilter
 from alfilter.errors import UserError
-from alfilter.export.program import Program, program_of
+from alfilter.export.program import program_of
+from alfilter.export.steps import Program
 from alfilter.files import write_text
 from alfilter.methods import METHODS, Field, parameter_count
 
@@ -57,7 +58,7 @@ ABOUT_ALPHA = ABOUT + (
 def _add_facts(made: Program, field: Field, title: str) -> None:
     """What the page shows beside the values: sizes, colours, units."""
     facts, kind = field.signal, field.signal.get("kind")
-    made.steps |= {"title": title, "colours": _viridis(), "scale": None, "axes": None}
+    made.steps |= {"title": title, "colours": _viridis(), "scale": None, "axes": None, "values": None}
     if kind == "image":
         made.steps["shape"] = [int(n) for n in facts["shape"]]
         unit = "pixel"
@@ -74,7 +75,11 @@ def _add_facts(made: Program, field: Field, title: str) -> None:
 
 
 def _points(made: Program, field: Field) -> list[int]:
-    """A map over the two coordinates, the first value in colours; the axes in the user's units."""
+    """A map, the first coordinate to the right and the second upwards, the first value in colours, in the user's units.
+
+    Its sides are as the coordinates' ranges, as long as none is more than three times the other: beyond that the two
+    hardly have one unit, and the map is a square.
+    """
     facts = field.signal
     made.steps["axes"] = [
         {"name": name, "low": low, "high": high}
@@ -85,15 +90,22 @@ def _points(made: Program, field: Field) -> list[int]:
         low + (high - low) * np.array(made.steps["shift"])
     ).tolist()  # the fit's [0, 1] in their units
     made.steps["range"] = ((high - low) * np.array(made.steps["range"])).tolist()
-    made.steps["scale"] = [facts["value_low"][0], facts["value_high"][0]]
-    return [_MAP, _MAP]
+    made.steps |= {"scale": [facts["value_low"][0], facts["value_high"][0]], "values": list(facts["values"])}
+    across, up = (high - low for low, high in zip(facts["low"], facts["high"], strict=True))
+    if not (across > 0 and up > 0 and 1 / 3 <= across / up <= 3):
+        return [_MAP, _MAP]
+    return [round(_MAP * up / max(across, up)), round(_MAP * across / max(across, up))]
 
 
 def _lead(field: Field, made: Program) -> str:
     rows, columns = made.steps["shape"]
     name = str(field.spec.get("method", "field"))
     about = METHODS[name].title if name in METHODS else name
-    return f"{columns} × {rows} samples · {name}: {about} · {parameter_count(field):,} numbers"
+    axes, values = made.steps["axes"], made.steps["values"]
+    what = (
+        f"{', '.join(values)} over {axes[0]['name']} and {axes[1]['name']}" if axes else f"{columns} × {rows} samples"
+    )
+    return f"{what} · {name}: {about} · {parameter_count(field):,} numbers"
 
 
 def _viridis() -> str:
@@ -114,4 +126,4 @@ def _fill(**entries: str) -> str:
 
 
 _ASSETS = {"STYLE": "style.css", "FIELD": "field.js", "ENGINES": "engines.js", "TILES": "tiles.js", "CURVE": "curve.js",
-           "PAGE": "page.js"}  # fmt: skip
+           "AXES": "axes.js", "PAGE": "page.js"}  # fmt: skip

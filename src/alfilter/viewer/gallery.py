@@ -18,11 +18,25 @@ from alfilter.methods import Field
 from alfilter.signals import GridSignal
 from alfilter.tasks import sample_axes
 from alfilter.training import save
-from alfilter.viewer.lanes import Lanes
-from alfilter.viewer.models import Model
+from alfilter.viewer.lanes import Dropped, Lanes
+from alfilter.viewer.models import Model, at_level
 from alfilter.viewer.reference import bicubic, nearest
 from alfilter.viewer.steering import MOST
-from alfilter.viewer.tiles import DEEPEST, OCTAVE, TILE, WIDEST, Cache, Spot, evaluate, is_deep, shades
+from alfilter.viewer.tiles import (
+    DEEPEST,
+    OCTAVE,
+    TILE,
+    WIDEST,
+    Cache,
+    Draw,
+    Evaluate,
+    Spot,
+    evaluate,
+    evaluate_mean,
+    is_deep,
+    pixel_means,
+    shades,
+)
 
 WAITING = 48  # tiles in line
 Query = Mapping[str, Any]
@@ -68,17 +82,23 @@ class Gallery:
         return {"points": model.history(), "snapshots": list(model.snapshots)}
 
     def tile(self, query: Query, is_wanted: Wanted) -> tuple[bytes, str]:
-        """A tile's numbers, rows first, and `WIDTHxHEIGHTxCHANNELS TYPE`."""
+        """A tile's numbers, rows first, and `WIDTHxHEIGHTxCHANNELS TYPE`.
+
+        rough=1 asks for one place a pixel at any zoom: a first impression, sixteen times sooner in the overview.
+        """
         spot = Spot(_whole(query, "z"), _whole(query, "y"), _whole(query, "x"))
         layer = str(query.get("layer", "field"))
         rows, columns = spot.spans(self.models[0].shape)  # refuses what is not there before it waits in line
+        rough = query.get("rough") == "1" and spot.places_a_pixel > 1
+        wanted = None if rough else is_wanted
         if layer in ("nearest", "bicubic"):
-            channels, key, work = self._of_reference(layer, spot)
+            channels, key, work = self._of_reference(layer, spot, wanted)
             version, model = 0, None
         else:
             model = self._model(query)
-            channels, key, work = self._of_model(model, layer, query, spot)
+            channels, key, work = self._of_model(model, layer, query, spot, wanted)
             version = model.version
+        key = (*key, spot, rough)
         kind = "u2" if layer in ("field", "nearest", "bicubic") else "f4"
         size = f"{len(columns)}x{len(rows)}x{channels} {kind}"
         data = self.cache.get(key)
@@ -95,7 +115,8 @@ class Gallery:
         shape = model.shape
         if not (-0.5 <= row <= shape[0] - 0.5 and -0.5 <= column <= shape[1] - 0.5):
             raise UserError("the place lies outside the picture")
-        return self.quick.run(lambda: self._look(model, self._drawn(model, query), row, column), is_wanted)
+        level = self._level(model, query)
+        return self.quick.run(lambda: self._look(model, self._drawn(model, query), level, row, column), is_wanted)
 
     def steer(self, body: Query, is_wanted: Wanted) -> dict[str, Any]:
         """Paint on α: {m, gesture, dabs: [[x, y], …], radius, amount, kind}."""
@@ -152,54 +173,73 @@ class Gallery:
         moment = _whole(query, "t") if "t" in query else None
         return model.variant(moment, query.get("v") == "0")
 
-    def _of_model(self, model: Model, layer: str, query: Query, spot: Spot) -> tuple[int, Any, Callable[[], bytes]]:
-        """Channels, cache key and work of one of a model's own layers."""
-        level = re.fullmatch(r"scale(\d{1,2})", layer)
+    def _level(self, model: Model, query: Query) -> int | None:
+        """The level of detail that is asked for; none for the field's own value, the finest."""
+        if "l" not in query:
+            return None
+        level, count = _whole(query, "l"), len(model.levels)
+        if not 1 <= level <= max(1, count):
+            raise UserError(f"{model.original.spec['method']} has {max(1, count)} levels of detail, got number {level}")
+        return level if level < count else None
+
+    def _of_model(
+        self, model: Model, layer: str, query: Query, spot: Spot, is_wanted: Wanted | None
+    ) -> tuple[int, tuple[Any, ...], Callable[[], bytes]]:
+        """Channels, cache key and work of one of a model's own layers. is_wanted: None for one place a pixel."""
+        scale = re.fullmatch(r"scale(\d{1,2})", layer)
         encoding = filtered_encoding_of(model.original)
         if layer != "field" and encoding is None:
             raise UserError(f"α is not defined for {model.original.spec['method']}")
-        if layer not in ("field", "alpha") and (level is None or encoding is None or int(level[1]) >= encoding.levels):
+        if layer not in ("field", "alpha") and (scale is None or encoding is None or int(scale[1]) >= encoding.levels):
             raise UserError(f"there is no layer {layer[:20]!r}")
         stage = f"t{_whole(query, 't')}" if "t" in query else ("original" if query.get("v") == "0" else "current")
-        key = (self.models.index(model), stage, layer, spot)
-        shape = model.shape
+        level, shape = self._level(model, query), model.shape
+
+        def on_tile(function: Evaluate) -> NDArray[Any]:
+            if is_wanted is None:
+                return evaluate(function, spot, shape)
+            return evaluate_mean(function, spot, shape, lambda: _go_on(is_wanted))
 
         def work() -> bytes:
             drawn = self._drawn(model, query)
             if layer == "field":
-                deep = is_deep(spot, shape)
-                return shades(evaluate(model.deep(drawn) if deep else drawn, spot, shape)).tobytes()
+                shown = at_level(model.deep(drawn) if is_deep(spot, shape) else drawn, level)
+                return shades(on_tile(lambda x: shown(x).clamp(0, 1))).tobytes()
             own = filtered_encoding_of(drawn)
             assert own is not None
-            if level is None:
-                found = evaluate(lambda x: own.alpha(x.float()).unsqueeze(-1), spot, shape)
-            else:
-                found = evaluate(lambda x: own.responses(x.float())[..., int(level[1])].unsqueeze(-1), spot, shape)
+            if scale is None:
+                return on_tile(lambda x: own.alpha(x.float()).unsqueeze(-1)).astype("<f4").tobytes()
+            found = on_tile(lambda x: own.responses(x.float())[..., int(scale[1])].unsqueeze(-1))
             return found.astype("<f4").tobytes()
 
+        key = (self.models.index(model), stage, layer, level)
         return model.original.out_dim if layer == "field" else 1, key, work
 
-    def _of_reference(self, layer: str, spot: Spot) -> tuple[int, Any, Callable[[], bytes]]:
+    def _of_reference(
+        self, layer: str, spot: Spot, is_wanted: Wanted | None
+    ) -> tuple[int, tuple[Any, ...], Callable[[], bytes]]:
         if self.reference is None:
             raise UserError("no reference was given; start the page with --reference FILE")
         signal = self.reference[1]
         draw = nearest if layer == "nearest" else bicubic
-        shape = self.models[0].shape
-        return (
-            signal.out_dim,
-            ("reference", "", layer, spot),
-            lambda: shades(draw(signal, *spot.places(shape))).tobytes(),
-        )
+        each = spot.places_a_pixel if is_wanted else 1
+        places = spot.places(self.models[0].shape, each)
 
-    def _look(self, model: Model, drawn: Field, row: float, column: float) -> dict[str, Any]:
-        shape = model.shape
+        def work() -> bytes:
+            clipped: Draw = lambda *part: np.clip(draw(signal, *part), 0, 1)  # noqa: E731
+            return shades(pixel_means(clipped, places, each, lambda: _go_on(is_wanted))).tobytes()
+
+        return signal.out_dim, ("reference", "", layer, None), work
+
+    def _look(self, model: Model, drawn: Field, level: int | None, row: float, column: float) -> dict[str, Any]:
+        shape, shown = model.shape, at_level(drawn, level)
         place = [_coordinate(p, n) for p, n in zip((row, column), shape, strict=True)]
         sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip((row, column), shape, strict=True)]
-        values = _value(drawn, place)
+        values = _value(shown, place)
         answer: dict[str, Any] = {"x": column, "y": row, "value": values.tolist(), "sample": sample[::-1]}
         if self.reference is not None:
             truth = nearest(self.reference[1], *(torch.tensor([float(p)]) for p in sample)).reshape(-1)
-            there = _value(drawn, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])
+            there = _value(shown, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])
             answer |= {"reference": truth.tolist(), "error": (np.clip(there, 0, 1) - truth).tolist()}
         encoding = filtered_encoding_of(drawn)
         if encoding is not None:
@@ -212,7 +252,12 @@ class Gallery:
         return answer
 
 
-def _value(drawn: Field, place: list[float]) -> NDArray[Any]:
+def _go_on(is_wanted: Wanted | None) -> None:
+    if is_wanted is not None and not is_wanted():
+        raise Dropped
+
+
+def _value(drawn: Evaluate, place: list[float]) -> NDArray[Any]:
     return sample_axes(drawn, [torch.tensor([p], dtype=torch.float32) for p in place]).reshape(-1).numpy()
 
 

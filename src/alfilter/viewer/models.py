@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -13,13 +14,15 @@ import torch
 from torch import Tensor
 
 from alfilter.analysis import filtered_encoding_of
+from alfilter.encodings import Octree
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, parameter_count
+from alfilter.networks import Bacon, Heads, LevelDecoder
 from alfilter.signals import GridSignal, open_signal
 from alfilter.training import load
 from alfilter.training.snapshots import list_snapshots
 from alfilter.viewer.steering import Box, Brush, alpha_of, paint, refine, with_alpha
-from alfilter.viewer.tiles import Shape, in_float64
+from alfilter.viewer.tiles import Evaluate, Shape, in_float64
 
 _UNDO = 24  # gestures that can be taken back
 _LOADED = 6  # snapshots kept in memory
@@ -38,6 +41,7 @@ class Model:
     version: int = 0
     undo: list[tuple[str, Tensor]] = field(default_factory=list)  # gesture, the grid before it
     lock: Lock = field(default_factory=Lock)
+    levels: list[str] = field(default_factory=list)  # names of the levels of detail, coarse to fine; none for most
     _loaded: OrderedDict[int, Field] = field(default_factory=OrderedDict)
     _deep: OrderedDict[int, tuple[Field, Field]] = field(default_factory=OrderedDict)
 
@@ -125,6 +129,8 @@ class Model:
             "metrics": metrics if isinstance(metrics, dict) else {},
             "alpha": alpha_facts(self.original),
             "snapshots": list(self.snapshots),
+            "levels": self.levels,
+            "level": "Network" if isinstance(self.original.network, Heads) else "Level of detail",
             "version": self.version,
             "steered": self.is_steered,
         }
@@ -163,6 +169,34 @@ def alpha_facts(drawn: Field) -> dict[str, Any] | None:
     }
 
 
+def level_names(drawn: Field) -> list[str]:
+    """What each output of a field that has several can hold, coarse to fine; empty for a field with one."""
+    network, encoding = drawn.network, drawn.encoding
+    if isinstance(network, Bacon):
+        return [f"up to {_sizes(limit)} cycles across the picture" for limit in network.limits]
+    if isinstance(network, LevelDecoder) and isinstance(encoding, Octree):
+        return [f"grids of up to {_sizes(cells)} cells across" for cells in encoding.layout.cells]
+    if isinstance(network, Heads):
+        count = len(network.members)
+        return [*(f"network {k} of {count} alone" for k in range(1, count + 1)), f"the mean of all {count}"]
+    return []
+
+
+def _sizes(rows_columns: Sequence[int]) -> str:
+    """Across first, as pictures are measured.
+
+    >>> _sizes((32, 64)), _sizes((8, 8))
+    ('64 × 32', '8')
+    """
+    rows, columns = rows_columns
+    return str(rows) if rows == columns else f"{columns} × {rows}"
+
+
+def at_level(drawn: Field, level: int | None) -> Evaluate:
+    """A field's output number `level`, 1 being the coarsest; None is its value."""
+    return drawn if level is None else lambda x: drawn.outputs(x)[level - 1]
+
+
 def open_models(paths: list[str]) -> list[Model]:
     """The models of some files or run folders; they must represent pictures of one size."""
     models: list[Model] = []
@@ -170,13 +204,14 @@ def open_models(paths: list[str]) -> list[Model]:
         file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
         drawn = load(file)
         if drawn.signal.get("kind") != "image":
-            raise UserError(
-                f"{path} represents {drawn.signal.get('kind') or 'nothing yet'}, not a picture; give image models"
-            )
+            kind = drawn.signal.get("kind") or "nothing yet"
+            todo = f"'alfilter export {file} map.html' writes a page" if kind == "points" else "give image models"
+            raise UserError(f"{path} represents {kind}, not a picture; {todo}")
         if models:
             _checked(file, drawn, models[0].original)
         inside = file.parent.name if file.name == "model.safetensors" and file.parent.name else file.stem
         model = Model(_unique(inside, [m.name for m in models]), file, drawn, list_snapshots(file.parent), drawn)
+        model.levels = level_names(drawn)
         if file.name != "model.safetensors":  # a model saved beside a run is not that run
             model.snapshots = {}
         models.append(model)

@@ -3,6 +3,9 @@
 At zoom z a sample of the picture is s = 2^(z/8) screen pixels wide. Sample i sits in the middle of its square, so
 screen pixel p lies at the place (p + 1/2)/s - 1/2, in samples; at s = 1 places are samples. The picture is ⌈n s⌉ screen
 pixels long, and tile k of an axis holds the pixels 256 k … 256 k + 255 of them.
+
+Below s = 1 a screen pixel covers several samples, and shows the mean over k × k places in its square, k = ⌈1/s⌉ and at
+most 4: one place alone would alias.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -27,10 +30,12 @@ from alfilter.tasks import sample_axes
 TILE = 256  # screen pixels a side
 OCTAVE = 8  # zoom steps that double the scale
 DEEPEST, WIDEST = 24 * OCTAVE, -6 * OCTAVE
+MOST = 4  # places along each axis that a pixel is the mean of
 _FINE = 4e-6  # a step between pixels, in coordinates, below which float32 tells them apart badly
 
 Shape = tuple[int, int]
 Evaluate = Callable[[Tensor], Tensor]
+Draw = Callable[[Tensor, Tensor], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,30 @@ class Spot:
             spans.append(range(index * TILE, min(end, (index + 1) * TILE)))
         return spans[0], spans[1]
 
-    def places(self, shape: Shape) -> tuple[Tensor, Tensor]:
-        """Rows and columns of the tile's pixels, in samples of the picture, float64."""
+    @property
+    def places_a_pixel(self) -> int:
+        """Along each axis: one from scale 1 on, enough for every sample below, down to a fourth.
+
+        >>> [Spot(zoom, 0, 0).places_a_pixel for zoom in (0, -1, -8, -12, -16, -48)]
+        [1, 2, 2, 3, 4, 4]
+        """
+        return min(MOST, max(1, math.ceil(1 / self.scale - 1e-6)))
+
+    def places(self, shape: Shape, each: int = 1) -> tuple[Tensor, Tensor]:
+        """Rows and columns of the tile's pixels, in samples of the picture, float64; `each` evenly spread ones a pixel.
+
+        Of several, none lies beyond the picture's edge.
+
+        >>> Spot(-8, 0, 0).places((4, 4), 2)[0].tolist()
+        [0.0, 1.0, 2.0, 3.0]
+        """
         rows, columns = (
-            (torch.arange(span.start, span.stop, dtype=torch.float64) + 0.5) / self.scale - 0.5
+            (torch.arange(span.start * each, span.stop * each, dtype=torch.float64) + 0.5) / (self.scale * each) - 0.5
             for span in self.spans(shape)
         )
-        return rows, columns
+        if each == 1:
+            return rows, columns
+        return rows.clamp(max=shape[0] - 0.5), columns.clamp(max=shape[1] - 0.5)
 
     def touches(self, box: tuple[float, float, float, float]) -> bool:
         """Whether the tile shows anything of a box (top, left, bottom, right), in samples."""
@@ -90,11 +112,11 @@ def extent(samples: int, scale: float) -> int:
     return max(1, math.ceil(samples * scale - 1e-6))
 
 
-def axes_of(spot: Spot, shape: Shape) -> list[Tensor]:
+def axes_of(spot: Spot, shape: Shape, each: int = 1) -> list[Tensor]:
     """Coordinates of a tile's rows and columns; float64 where float32 could not tell neighbours apart."""
     axes = [
         (2 * places - (samples - 1)) / max(1, samples - 1)
-        for places, samples in zip(spot.places(shape), shape, strict=True)
+        for places, samples in zip(spot.places(shape, each), shape, strict=True)
     ]
     return axes if is_deep(spot, shape) else [axis.float() for axis in axes]
 
@@ -105,8 +127,37 @@ def is_deep(spot: Spot, shape: Shape) -> bool:
 
 
 def evaluate(function: Evaluate, spot: Spot, shape: Shape) -> NDArray[Any]:
-    """A function of coordinates on the pixels of a tile: (rows, columns, c)."""
+    """A function of coordinates on the pixels of a tile, one place each: (rows, columns, c)."""
     return sample_axes(function, axes_of(spot, shape)).numpy()
+
+
+def evaluate_mean(function: Evaluate, spot: Spot, shape: Shape, go_on: Callable[[], None]) -> NDArray[Any]:
+    """The same, as the mean over each pixel's places where it covers several samples: (rows, columns, c).
+
+    go_on: called between the parts of the work; raises when nobody waits for it any more.
+    """
+    each = spot.places_a_pixel
+    axes = axes_of(spot, shape, each)
+    return pixel_means(lambda *part: sample_axes(function, part).numpy(), axes, each, go_on)
+
+
+def pixel_means(draw: Draw, axes: Sequence[Tensor], each: int, go_on: Callable[[], None]) -> NDArray[Any]:
+    """What `draw` makes of places (each r, each c), as means over each × each of them: (r, c, channels).
+
+    >>> numbers = lambda rows, columns: (4 * rows[:, None] + columns).unsqueeze(-1).numpy()
+    >>> pixel_means(numbers, [torch.arange(2.0), torch.arange(4.0)], 2, lambda: None).ravel().tolist()
+    [2.5, 4.5]
+    """
+    rows, columns = axes
+    if each == 1:
+        return draw(rows, columns)
+    found: list[NDArray[Any]] = []
+    for first in range(each):  # one row of every pixel's places at a time: less to hold, and soon given up
+        go_on()
+        values = draw(rows[first::each], columns)
+        found.append(values.reshape(len(values), -1, each, values.shape[-1]).mean(2))
+    mean: NDArray[Any] = np.mean(found, axis=0)
+    return mean
 
 
 def in_float64(field: Field) -> Field:

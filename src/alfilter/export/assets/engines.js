@@ -24,9 +24,32 @@ float crest(float t) { return wave(t - round(t) + 0.25); }
 vec4 wave(vec4 t) { return vec4(wave(t.x), wave(t.y), wave(t.z), wave(t.w)); }
 vec4 crest(vec4 t) { return vec4(crest(t.x), crest(t.y), crest(t.z), crest(t.w)); }
 uniform float omega, scale; // omega in turns
+float number(sampler2D list, int i) { return texelFetch(list, ivec2((i >> 2) & ${ROW - 1}, i / ${4 * ROW}), 0)[i & 3]; }
 `;
 
-const ENCODE = WAVES + `
+// Features from tables: of every level the cells along both axes, its first row, and the hash's mask (0: no hash).
+const TABLES = ({ levels, nodes }) => `
+uniform ivec4 levels[${levels.length}]; uniform sampler2D grid, nodes; uniform int wide; uniform float snap;
+float corner(int row, int which, float weight) {
+  ${nodes ? "row = int(number(nodes, row)); if (row < 0) return 0.0;" : ""}
+  return weight * number(grid, row * wide + which);
+}
+int node(ivec4 level, ivec2 at) {
+  at = min(at, level.xy);
+  return level.z + (level.w == 0 ? at.x * (level.y + 1) + at.y
+    : int((uint(at.x) ^ (uint(at.y) * 2654435761u)) & uint(level.w)));
+}
+float looked(int k, int which, vec2 x) {
+  ivec4 level = levels[k];
+  vec2 at = (clamp(x, -1.0, 1.0) + 1.0) * (0.5 * vec2(level.xy)), near = round(at);
+  at = mix(at, near, lessThanEqual(abs(at - near), vec2(snap)));
+  ivec2 low = min(ivec2(floor(at)), max(level.xy - 1, 0));
+  vec2 part = at - vec2(low), rest = 1.0 - part;
+  return corner(node(level, low), which, rest.x * rest.y) + corner(node(level, low + ivec2(1, 0)), which, part.x * rest.y)
+    + corner(node(level, low + ivec2(0, 1)), which, rest.x * part.y) + corner(node(level, low + 1), which, part.x * part.y);
+}`;
+
+const ENCODE = (tables) => WAVES + (tables ? TABLES(tables) : "") + `
 uniform sampler2D places, table; uniform int out4; uniform float band, kappa;
 out vec4 feature;
 float sigmoid(float t) { return t >= 0.0 ? 1.0 / (1.0 + exp(-t)) : exp(t) / (1.0 + exp(t)); }
@@ -37,6 +60,7 @@ void main() {
     int c = 4 * (at.y % out4) + k;
     vec4 row = texelFetch(table, ivec2(c & ${ROW - 1}, c / ${ROW}), 0);
     float t = row.x * place.x + row.y * place.y, value = row.z < 0.5 ? t : row.z < 1.5 ? wave(t) : crest(t);
+    ${tables ? "if (row.z > 2.5) value = looked(int(row.x), int(row.y), place.xy);" : ""}
     if (row.w >= 0.0) {
       float offset = row.w - place.z;
       value *= sigmoid(kappa * (offset + 0.5 * band)) * sigmoid(kappa * (0.5 * band - offset))
@@ -49,6 +73,8 @@ void main() {
 
 const ACTIVATE = {
   linear: "z * range + shift",
+  plain: "z",
+  leaky: "max(z, scale * z)",
   relu: "max(z, 0.0)",
   sine: "wave(omega * z)",
   gauss: "exp(-scale * scale * z * z)",
@@ -59,8 +85,23 @@ const ACTIVATE = {
   "complex-wavelet": "paired(z)",
 };
 
+// What an output is multiplied with: a function of the coordinates, two texels of numbers each.
+const GATES = {
+  sine: "wave(t)",
+  gabor: "wave(t) * exp(-0.5 * row.w * dot(place - more.xy, place - more.xy))",
+  leaky: "max(t, scale * t)",
+};
+const GATE = (kind) => `
+uniform sampler2D places, gate;
+float gated(vec2 place, int o) {
+  ivec2 at = ivec2((2 * o) & ${ROW - 1}, 2 * o / ${ROW});
+  vec4 row = texelFetch(gate, at, 0), more = texelFetch(gate, at + ivec2(1, 0), 0);
+  float t = row.x * place.x + row.y * place.y + row.z;
+  return ${GATES[kind]};
+}`;
+
 // Four outputs of a layer in every fragment: the weights come as columns, one per input.
-const LAYER = (shape) => WAVES + `
+const LAYER = (shape, kind) => WAVES + (kind ? GATE(kind) : "") + `
 uniform sampler2D inputs, weight, bias; uniform int in4, out4; uniform vec4 range, shift;
 out vec4 value;
 vec4 paired(vec4 z) {
@@ -80,6 +121,8 @@ void main() {
       + texelFetch(weight, c + ivec2(2, 0), 0) * x.z + texelFetch(weight, c + ivec2(3, 0), 0) * x.w;
   }
   value = ${ACTIVATE[shape]};
+  ${kind ? `vec2 place = texelFetch(places, ivec2(at.x, at.y / out4), 0).xy;
+  value *= vec4(gated(place, 4 * o), gated(place, 4 * o + 1), gated(place, 4 * o + 2), gated(place, 4 * o + 3));` : ""}
 }`;
 
 async function openEngine(field, program, bytes, code, wanted) {
@@ -145,13 +188,15 @@ function openGraphics(field, anyDriver) {
     if (!programs.has(source)) programs.set(source, link(gl, source));
     return programs.get(source);
   };
-  const passes = [{ shader: compiled(ENCODE), textures: { table: list(padded(field.table, field.features)) },
-    ints: { out4: quarter(field.features) }, height: quarter(field.features),
-    floats: { band: field.filter ? field.filter.bandwidth : 0, kappa: field.filter ? field.filter.kappa : 0 } }];
+  const { grid } = field, tables = grid && { grid: list(grid.table), ...(grid.nodes && { nodes: list(grid.nodes) }) };
+  const passes = [{ shader: compiled(ENCODE(grid)), textures: { table: list(padded(field.table, field.features)), ...tables },
+    ints: { out4: quarter(field.features), wide: grid ? grid.features : 0 }, height: quarter(field.features),
+    levels: grid && Int32Array.from(grid.levels.flatMap(({ cells, first, mask }) => [...cells, first, mask])),
+    floats: { snap: grid ? grid.snap : 0, band: field.filter ? field.filter.bandwidth : 0, kappa: field.filter ? field.filter.kappa : 0 } }];
   for (const layer of field.layers) {
     const in4 = quarter(layer.inputs), out4 = quarter(layer.outputs);
-    passes.push({ shader: compiled(LAYER(layer.shape)), height: out4, ints: { in4, out4 },
-      textures: { weight: list(columns(layer, in4, out4)), bias: list(layer.bias) },
+    passes.push({ shader: compiled(LAYER(layer.shape, layer.gate?.kind)), height: out4, ints: { in4, out4 },
+      textures: { weight: list(columns(layer, in4, out4)), bias: list(layer.bias), ...(layer.gate && { gate: list(layer.gate.rows) }) },
       floats: { omega: layer.omega / (2 * Math.PI), scale: layer.scale } });
   }
   const targets = [0, 1].map(() => {
@@ -169,13 +214,14 @@ function openGraphics(field, anyDriver) {
     gl.bindFramebuffer(gl.FRAMEBUFFER, target.frame);
     gl.viewport(0, 0, ROW, rows * pass.height);
     let unit = 0;
-    for (const [name, bound] of Object.entries({ ...pass.textures, places: source, inputs: source })) {
+    for (const [name, bound] of Object.entries({ ...pass.textures, places: given, inputs: source })) {
       const at = pass.shader.at(name);
       if (at === null) continue;
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, bound);
       gl.uniform1i(at, unit++);
     }
+    if (pass.levels) gl.uniform4iv(pass.shader.at("levels"), pass.levels);
     for (const [name, value] of Object.entries(pass.ints)) gl.uniform1i(pass.shader.at(name), value);
     for (const [name, value] of Object.entries(pass.floats)) gl.uniform1f(pass.shader.at(name), value);
     gl.uniform4fv(pass.shader.at("range"), four(field.range, 0));

@@ -12,9 +12,11 @@ function readField(program, bytes) {
   const wide = (part) => Float64Array.from(take(part)); // double precision costs nothing here
   return {
     ...program,
-    table: take(program.table), // per feature: two frequencies in turns, kind, place on the filter's axis
+    table: take(program.table), // per feature: two frequencies in turns (or level and which), kind, filter's channel
+    grid: program.grid && { ...program.grid, table: take(program.grid.table), nodes: program.grid.nodes && take(program.grid.nodes) },
     alpha: program.alpha && { ...program.alpha, values: take(program.alpha.values) },
-    layers: program.layers.map((layer) => ({ ...layer, weight: wide(layer.weight), bias: wide(layer.bias) })),
+    layers: program.layers.map((layer) => ({ ...layer, weight: wide(layer.weight), bias: wide(layer.bias),
+      gate: layer.gate && { ...layer.gate, rows: take(layer.gate.rows) } })),
   };
 }
 
@@ -37,6 +39,8 @@ function bandResponse(filter, c, alpha) {
 
 const SHAPES = {
   linear: (z) => z,
+  plain: (z) => z,
+  leaky: (z, omega, scale) => Math.max(z, scale * z),
   relu: (z) => Math.max(z, 0),
   sine: (z, omega) => Math.sin(omega * z),
   gauss: (z, omega, scale) => Math.exp(-scale * scale * z * z),
@@ -49,7 +53,7 @@ const SHAPES = {
 // The values at `count` places, three numbers each: x0, x1 and α there. Returns four numbers each.
 function evaluateField(field, places, count) {
   let z = encode(field, places, count);
-  for (const layer of field.layers) z = activate(layer, affine(layer, z, count), count);
+  for (const layer of field.layers) z = gated(layer, activate(layer, affine(layer, z, count)), places, count);
   const out = new Float32Array(count * LANES), width = field.shift.length;
   for (let p = 0; p < count; p++)
     for (let c = 0; c < width; c++) out[p * LANES + c] = z[p * width + c] * field.range[c] + field.shift[c];
@@ -58,15 +62,45 @@ function evaluateField(field, places, count) {
 
 function encode(field, places, count) {
   const { table, filter, features } = field, turn = 2 * Math.PI, out = new Float64Array(count * features);
+  const corners = field.grid && { rows: new Int32Array(4), weights: new Float64Array(4) };
   for (let p = 0, k = 0; p < count; p++) {
     const x0 = places[3 * p], x1 = places[3 * p + 1], alpha = places[3 * p + 2];
     for (let c = 0; c < features; c++, k++) {
+      if (table[4 * c + 2] === 3) {
+        if (table[4 * c + 1] === 0) findCorners(field.grid, table[4 * c], x0, x1, corners);
+        out[k] = blend(field.grid, corners, table[4 * c + 1]);
+        continue;
+      }
       const angle = table[4 * c] * x0 + table[4 * c + 1] * x1, kind = table[4 * c + 2], channel = table[4 * c + 3];
       const value = kind === 0 ? angle : kind === 1 ? Math.sin(turn * angle) : Math.cos(turn * angle);
       out[k] = channel < 0 ? value : value * bandResponse(filter, channel, alpha);
     }
   }
   return out;
+}
+
+// Rows and bilinear weights of the four nodes around a place on one level; a node without a row weighs nothing.
+function findCorners(grid, level, x0, x1, { rows, weights }) {
+  const { cells, first, mask } = grid.levels[level], lower = [0, 0], part = [0, 0];
+  [x0, x1].forEach((x, k) => {
+    let at = (Math.min(Math.max(x, -1), 1) + 1) * (cells[k] / 2);
+    if (Math.abs(at - Math.round(at)) <= grid.snap) at = Math.round(at);
+    lower[k] = Math.min(Math.floor(at), Math.max(cells[k] - 1, 0));
+    part[k] = at - lower[k];
+  });
+  for (let corner = 0; corner < 4; corner++) {
+    const a = corner & 1, b = corner >> 1, i = Math.min(lower[0] + a, cells[0]), j = Math.min(lower[1] + b, cells[1]);
+    const node = first + (mask ? (i ^ Math.imul(j, 2654435761)) & mask : i * (cells[1] + 1) + j); // the spatial hash
+    const row = grid.nodes ? grid.nodes[node] : node;
+    rows[corner] = Math.max(row, 0);
+    weights[corner] = row < 0 ? 0 : (a ? part[0] : 1 - part[0]) * (b ? part[1] : 1 - part[1]);
+  }
+}
+
+function blend({ table, features }, { rows, weights }, which) {
+  let sum = 0;
+  for (let corner = 0; corner < 4; corner++) sum += weights[corner] * table[rows[corner] * features + which];
+  return sum;
 }
 
 // W z + b, four points by four outputs at a time: each number that is read is used four times.
@@ -104,6 +138,22 @@ function activate({ shape, omega, scale }, z) {
   } else if (shape !== "linear") {
     const apply = SHAPES[shape];
     for (let i = 0; i < z.length; i++) z[i] = apply(z[i], omega, scale);
+  }
+  return z;
+}
+
+// z ⊙ g(x): a wave in turns, a wave under a bell, or a leaky ReLU of the coordinates, one for every output.
+function gated({ gate, outputs, scale }, z, places, count) {
+  if (!gate) return z;
+  const { kind, rows } = gate;
+  for (let p = 0, k = 0; p < count; p++) {
+    const x0 = places[3 * p], x1 = places[3 * p + 1];
+    for (let o = 0; o < outputs; o++, k++) {
+      const r = 8 * o, t = rows[r] * x0 + rows[r + 1] * x1 + rows[r + 2];
+      if (kind === "leaky") z[k] *= Math.max(t, scale * t);
+      else z[k] *= Math.sin(2 * Math.PI * t);
+      if (kind === "gabor") z[k] *= Math.exp(-0.5 * rows[r + 3] * ((x0 - rows[r + 4]) ** 2 + (x1 - rows[r + 5]) ** 2));
+    }
   }
   return z;
 }

@@ -1,7 +1,7 @@
 "use strict";
 // The page: what is looked at, and what is said about the place under the cursor.
 
-/* global readField, alphaAt, bandResponse, evaluateField, openEngine, Tiles, SIDE, drawCurve, sayBand */
+/* global readField, alphaAt, bandResponse, evaluateField, openEngine, Tiles, SIDE, drawCurve, sayBand, drawAxes */
 
 (async () => {
   const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
@@ -68,7 +68,8 @@
   function look() {
     tiles.look({ ...corner(), width: canvas.width, height: canvas.height, zoom: view.zoom });
     byId("zoom").value = `${view.zoom >= 10 ? Math.round(view.zoom) : view.zoom.toFixed(view.zoom < 0.995 ? 2 : 1)}×`;
-    canvas.setAttribute("aria-label", `${program.title}: ${columns} by ${rows} samples, shown ${byId("zoom").value}`);
+    const what = program.axes ? `${program.values[0]} over ${program.axes.map((axis) => `${axis.name} from ${brief(axis.low)} to ${brief(axis.high)}`).join(" and ")}` : `${columns} by ${rows} samples`;
+    canvas.setAttribute("aria-label", `${program.title}: ${what}, shown ${byId("zoom").value}`);
     refresh();
   }
 
@@ -103,6 +104,10 @@
       for (const tile of tiles.shown) put(brush, tile, tiles.overlay(tile));
       brush.restore();
     }
+    if (program.axes) {
+      const k = canvas.getBoundingClientRect().width / canvas.width, ends = (first, n) => [0.5, n - 0.5].map((p) => (p * view.zoom - first) * k);
+      drawAxes(byId("axis-x"), byId("axis-y"), program.axes, { width: canvas.width * k, height: canvas.height * k, right: ends(left, columns), down: ends(top, rows).reverse() });
+    }
     if (moved) mark();
     if (tiles.progress === 1) before = null;
     const share = Math.floor(100 * tiles.progress);
@@ -127,7 +132,8 @@
   // ── the place under the cursor ───────────────────────────────────────────────────────────────────────────────────
   const domain = (position, count) => (count > 1 ? (2 * position - (count - 1)) / (count - 1) : 0);
   function at(row, column) {
-    const x0 = domain(row, rows), x1 = domain(column, columns), alpha = field.alpha ? alphaAt(field, x0, x1) : null;
+    const down = domain(row, rows), right = domain(column, columns);
+    const [x0, x1] = program.axes ? [right, -down] : [down, right], alpha = field.alpha ? alphaAt(field, x0, x1) : null;
     const values = [...evaluateField(field, Float64Array.of(x0, x1, alpha ?? 0), 1).subarray(0, width)];
     const response = field.filter ? Array.from({ length: field.filter.channels }, (_, c) => bandResponse(field.filter, c, alpha)) : null;
     return { x: [x0, x1], values, alpha, response };
@@ -142,7 +148,7 @@
     const lines = !found ? [["Place", "outside the field"]] : [
       ["Place", program.axes ? program.axes.map((axis, k) => `${axis.name} ${place(axis, found.x[k])}`).join(", ")
         : `row ${here.row.toFixed(digits)}, column ${here.column.toFixed(digits)}`],
-      ["Value", found.values.map((v) => fixed(v, 3)).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
+      [program.values ? program.values.join(", ") : "Value", found.values.map((v) => (program.values ? brief(v) : fixed(v, 3))).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
       ...(field.alpha ? [["α", `${fixed(found.alpha, 2)} of ${field.filter.channels - 1}`]] : []),
     ];
     byId("facts").replaceChildren(...lines.flatMap(([name, value, swatch]) => {
@@ -164,7 +170,8 @@
     return lines.map(([name, value]) => `${name}: ${value}`).join(". ");
   }
   const fixed = (number, digits) => number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1"); // no minus before zero
-  const place = (axis, x) => Number(((x + 1) / 2 * (axis.high - axis.low) + axis.low).toPrecision(5)).toString();
+  const brief = (number) => Number(number.toPrecision(5)).toString();
+  const place = (axis, x) => brief(((x + 1) / 2) * (axis.high - axis.low) + axis.low);
 
   // ── hands ────────────────────────────────────────────────────────────────────────────────────────────────────────
   const ratio = () => Math.min(window.devicePixelRatio || 1, 2);
@@ -227,11 +234,23 @@
   byId("one").addEventListener("click", () => setView({ zoom: 1 }));
   byId("opacity").addEventListener("input", (event) => show(Number(event.target.value)));
 
-  if (field.alpha) {
-    for (const id of ["alpha-part", "curve-part", "alpha-key"]) byId(id).hidden = false;
+  const legend = (id) => {
     const bar = new ImageData(256, 1);
     for (let i = 0; i < 256; i++) mapped(i / 255, bar.data, 4 * i);
-    byId("legend").getContext("2d").putImageData(bar, 0, 0);
+    byId(id).getContext("2d").putImageData(bar, 0, 0);
+  };
+  if (program.axes) { // a map: axes in the user's units, and what the colours mean
+    canvas.parentElement.classList.add("map");
+    for (const id of ["axis-x", "axis-y", "value-part"]) byId(id).removeAttribute("hidden");
+    byId("one").hidden = true;
+    legend("value-legend");
+    byId("value-name").textContent = program.values[0];
+    [byId("value-low").textContent, byId("value-high").textContent] = program.scale.map(brief);
+    byId("value-legend").setAttribute("aria-label", `Colours from ${brief(program.scale[0])} (dark) to ${brief(program.scale[1])} (bright)`);
+  }
+  if (field.alpha) {
+    for (const id of ["alpha-part", "curve-part", "alpha-key"]) byId(id).hidden = false;
+    legend("legend");
     byId("low").textContent = `${fixed(least, 1)}: smooth`;
     byId("high").textContent = `${fixed(most, 1)}: fine`;
   }

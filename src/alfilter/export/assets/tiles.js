@@ -1,7 +1,8 @@
 "use strict";
 // Tiles of the picture at exactly the resolution shown. A tile is a square of screen pixels anchored in the picture, so
 // moving keeps what is there; zooming starts anew over a stretched copy of what was seen. Coarse first, centre first;
-// whatever is no longer on screen is dropped before it is evaluated.
+// whatever is no longer on screen is dropped before it is evaluated. Below one pixel a sample, a pixel ends as the mean
+// over up to 4 × 4 places in it: one alone would alias.
 
 /* exported Tiles, SIDE */
 /* global alphaAt */
@@ -9,6 +10,7 @@
 const SIDE = 64; // screen pixels of a tile
 const STEPS = [16, 4, 1]; // pixels between two samples, pass after pass
 const KEPT = 1200; // tiles in memory: 20 MB
+const MOST = 4; // places along each axis that a pixel is the mean of
 
 class Tiles {
   // place: sample position (column, row) → (x0, x1). colour: (values, at) → writes RGBA into pixels.
@@ -39,6 +41,8 @@ class Tiles {
     wanted.sort((a, b) => away(a) - away(b));
     this.shown = wanted;
     this.queue = STEPS.flatMap((step) => wanted.filter((t) => t.step > step).map((tile) => ({ tile, step })));
+    for (let part = 0; part < this.each ** 2 && this.each > 1; part++)
+      for (const tile of wanted) if (tile.step > 0 && !tile.parts?.has(part)) this.queue.push({ tile, step: 1, part });
     this.todo = wanted.length * SIDE * SIDE;
     for (const key of this.kept.keys()) {
       if (this.kept.size <= Math.max(KEPT, wanted.length)) break;
@@ -48,6 +52,15 @@ class Tiles {
     return wanted;
   }
 
+  // places along each axis of a pixel, and the step of a tile that is as good as it gets
+  get each() {
+    return Math.min(MOST, Math.max(1, Math.ceil(1 / this.zoom - 1e-6)));
+  }
+
+  get finest() {
+    return this.each > 1 ? 0 : 1;
+  }
+
   tile(tx, ty) {
     const key = `${tx},${ty}`, found = this.kept.get(key) || { tx, ty, step: Infinity, picture: null, alpha: null };
     this.kept.delete(key); // the last one asked for is the last one to go
@@ -55,14 +68,20 @@ class Tiles {
     return found;
   }
 
-  // Places of a tile's samples at a step: the middle of every block of step × step pixels.
-  places(tile, step, out, first) {
-    const [rows, columns] = this.field.shape, count = SIDE / step;
-    const at = (t, k, n) => (n > 1 ? (2 * ((t * SIDE + (k + 0.5) * step) / this.zoom - 0.5) - (n - 1)) / (n - 1) : 0);
+  // Places of a tile's samples at a step: the middle of every block of step × step pixels, or one part of each pixel.
+  places(tile, step, out, first, part) {
+    const [rows, columns] = this.field.shape, count = SIDE / step, { each } = this;
+    const inside = part === undefined ? [0.5, 0.5] : [Math.floor(part / each), part % each].map((k) => (k + 0.5) / each);
+    const sample = (t, k, n, shift) => {
+      const place = (t * SIDE + (k + shift) * step) / this.zoom - 0.5;
+      return part === undefined ? place : Math.min(place, n - 0.5);
+    };
+    const at = (t, k, n, shift) => (n > 1 ? (2 * sample(t, k, n, shift) - (n - 1)) / (n - 1) : 0);
+    const map = Boolean(this.field.axes); // a map's first coordinate goes to the right, its second upwards
     for (let i = 0, p = 3 * first; i < count; i++) {
-      const x0 = at(tile.ty, i, rows);
+      const down = at(tile.ty, i, rows, inside[0]);
       for (let j = 0; j < count; j++, p += 3) {
-        const x1 = at(tile.tx, j, columns);
+        const right = at(tile.tx, j, columns, inside[1]), x0 = map ? right : down, x1 = map ? -down : right;
         out[p] = x0;
         out[p + 1] = x1;
         out[p + 2] = this.field.alpha ? alphaAt(this.field, x0, x1) : 0;
@@ -84,7 +103,7 @@ class Tiles {
       total += count;
     }
     const places = new Float32Array(3 * total), zoom = this.zoom;
-    for (const { tile, step, first } of jobs) this.places(tile, step, places, first);
+    for (const { tile, step, first, part } of jobs) this.places(tile, step, places, first, part);
     this.busy++;
     let values = null;
     try {
@@ -96,13 +115,28 @@ class Tiles {
     if (version !== this.version) return;
     this.busy--;
     if (zoom === this.zoom)
-      for (const { tile, step, first, count } of jobs)
-        if (step < tile.step) {
+      for (const { tile, step, first, count, part } of jobs)
+        if (part !== undefined) this.add(tile, part, values.subarray(4 * first, 4 * (first + count)));
+        else if (step < tile.step) {
           tile.picture = this.draw(SIDE / step, (pixels) => this.colour(values, 4 * first, count, pixels));
           tile.step = step;
         }
     this.changed();
     this.pump();
+  }
+
+  // One more part of every pixel of a tile; with the last one the tile is their mean. A picture's values are seen clipped.
+  add(tile, part, values) {
+    const clip = !this.field.axes, all = this.each ** 2;
+    tile.parts ??= new Set();
+    tile.sum ??= new Float32Array(values.length);
+    if (tile.parts.has(part)) return;
+    tile.parts.add(part);
+    for (let k = 0; k < values.length; k++) tile.sum[k] += (clip ? Math.min(Math.max(values[k], 0), 1) : values[k]) / all;
+    if (tile.parts.size < all) return;
+    tile.picture = this.draw(SIDE, (pixels) => this.colour(tile.sum, 0, SIDE * SIDE, pixels));
+    tile.step = 0;
+    tile.sum = null;
   }
 
   draw(side, fill) {
@@ -127,7 +161,7 @@ class Tiles {
 
   // The share of the pixels on screen that have their own value.
   get progress() {
-    const found = (this.shown || []).filter((tile) => tile.step === 1).length;
+    const found = (this.shown || []).filter((tile) => tile.step <= this.finest).length;
     return this.shown && this.shown.length ? found / this.shown.length : 1;
   }
 }

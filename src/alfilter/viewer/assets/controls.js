@@ -25,6 +25,7 @@ export class Controls {
     this.sources();
     this.wire();
     this.alphaControls();
+    this.levelControls();
     this.loadHistory();
     this.theme(localStorage.getItem("alfilter-theme"));
   }
@@ -51,6 +52,7 @@ export class Controls {
   sources() {
     const list = this.models.map((model) => [`m${model.id}`, model.name]);
     for (const model of this.models) if (model.alpha) list.push([`m${model.id}:learned`, `${model.name}, as learned`]);
+    for (const model of this.models) model.levels.slice(0, -1).forEach((name, k) => list.push([`m${model.id}:l${k + 1}`, `${model.name}, ${model.level.split(" ")[0].toLowerCase()} ${k + 1}`]));
     if (this.view.about.reference) list.push(["nearest", "stored pixels"], ["bicubic", "bicubic"]);
     for (const [id, shown] of [["first", list], ["second", list]]) {
       $(id).replaceChildren(...shown.map(([value, text]) => new Option(text, value)));
@@ -157,6 +159,27 @@ export class Controls {
     this.set({ brush: $("brush").checked });
   }
 
+  // ---- levels of detail, where a model has several outputs
+
+  levelControls() {
+    const most = Math.max(...this.models.map((model) => model.levels.length));
+    $("l-detail").hidden = most < 2;
+    if (most < 2) return;
+    Object.assign($("detail"), { max: most, value: most });
+    const say = () => {
+      const level = Number($("detail").value), model = this.models.find((m) => m.levels.length >= level);
+      $("detail-name").textContent = model.level;
+      $("detail-out").textContent = `${level} of ${model.levels.length}: ${model.levels[level - 1]}`;
+      $("detail").setAttribute("aria-valuetext", $("detail-out").textContent);
+    };
+    $("detail").addEventListener("input", () => {
+      say();
+      this.set({ detail: Number($("detail").value) < most ? Number($("detail").value) : null });
+      if (this.view.probe) this.look();
+    });
+    say();
+  }
+
   // ---- local frequency
 
   alphaControls() {
@@ -201,7 +224,8 @@ export class Controls {
     this.again = false;
     const view = this.view, [x, y] = view.probe, model = view.model(view.pointed ?? this.state.first) ?? view.model(this.state.first) ?? this.models[0];
     const then = this.state.moment !== null && model === this.taught ? `&t=${this.state.moment}` : (view.pointed ?? "").endsWith(":learned") || this.state.peek ? "&v=0" : "";
-    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}`).then((found) => this.found(model, found), () => {}).finally(() => {
+    const level = view.levelWords(view.model(view.pointed ?? "") ? view.pointed : `m${model.id}`);
+    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}${level}`).then((found) => this.found(model, found), () => {}).finally(() => {
       setTimeout(() => {
         this.looking = false;
         if (this.again && view.probe) this.look();
@@ -245,7 +269,8 @@ export class Controls {
     if (!whole || camera.moving || !tiles.idle) return;
     const { mode, first } = this.state, against = mode === "side" ? null : this.view.yardstick(first);
     const value = against && this.view.words(first) !== this.view.words(against) ? tiles.psnr(this.view.words(first), this.view.words(against), camera) : null;
-    const text = value === null ? "" : `What is on the screen: ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
+    const beside = mode === "side" && this.view.panes.map(({ sources }) => this.view.yardstick(sources[0])).find(Boolean);
+    const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.` : value === null ? "" : `What is on the screen: ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
     if ($("screen").textContent !== text) $("screen").textContent = text;
     const where = `${mode === "diff" ? "difference of " : ""}${this.view.panes.flatMap((pane) => pane.sources).map((s) => this.view.label(s)).join(", ")}`;
     $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around column ${Math.round(camera.x)}, row ${Math.round(camera.y)}`);
@@ -262,7 +287,7 @@ export class Controls {
     model.steered = answer.steered;
     model.version = answer.version;
     model.undo = answer.undo;
-    this.view.tiles.stale((words) => new RegExp(`^m=${model.id}&layer=[a-z0-9]+$`).test(words), answer.box);
+    this.view.tiles.stale((words) => new RegExp(`^m=${model.id}&layer=[a-z0-9]+(&l=\\d+)?$`).test(words), answer.box);
     this.lastSteered = model;
     this.steered();
     this.title();
@@ -315,7 +340,8 @@ export class Controls {
     $("s-history").hidden = false;
     $("curve").parentElement.hidden = found.points.length < 2;
     $("l-moment").hidden = found.snapshots.length < 2;
-    $("moment").max = $("moment").value = Math.max(1, found.snapshots.length - 1);
+    $("moment").max = Math.max(1, found.snapshots.length - 1); // first: a value beyond the maximum is cut to it
+    $("moment").value = $("moment").max;
     $("moment").addEventListener("input", () => { this.stopPlaying(); this.atMoment(Number($("moment").value)); });
     $("play").onclick = () => (this.playing ? this.stopPlaying() : this.play());
     $("curve").addEventListener("click", (event) => {

@@ -46,12 +46,13 @@ export class Tiles {
     return found.sort((a, b) => a.away - b.away);
   }
 
-  // a fourth of the resolution, for places where there is nothing to see yet
+  // a fourth of the resolution, for places where there is nothing to see yet; in the overview one place a pixel, which
+  // is replaced by the mean over the pixel when the screen comes to that zoom
   coarse(tile) {
     const zoom = Math.max(this.widest, tile.zoom - COARSE * this.octave);
     const by = Math.pow(2, (tile.zoom - zoom) / this.octave);
     const [x, y] = [tile.x, tile.y].map((k) => Math.floor((k + 0.5) / by));
-    return { ...tile, zoom, x, y, key: this.key(tile.source, zoom, x, y), away: -1 };
+    return { ...tile, zoom, x, y, key: this.key(tile.source, zoom, x, y), away: -1, rough: zoom < 0 };
   }
 
   // what the screen needs now; everything else that is under way is given up
@@ -62,7 +63,7 @@ export class Tiles {
       if (held && !held.stale) continue;
       if (!held && !tile.extra && !this.covered(tile)) {
         const first = this.coarse(tile);
-        if (!keys.has(first.key) && !this.held.has(first.key)) {
+        if (first.key !== tile.key && !keys.has(first.key) && !this.held.has(first.key)) {
           keys.add(first.key);
           ordered.push(first);
         }
@@ -110,7 +111,7 @@ export class Tiles {
     this.flying.set(tile.key, controller);
     this.asked++;
     try {
-      const answer = await fetch(`/api/tile?${tile.source}&z=${tile.zoom}&x=${tile.x}&y=${tile.y}`, {
+      const answer = await fetch(`/api/tile?${tile.source}&z=${tile.zoom}&x=${tile.x}&y=${tile.y}${tile.rough ? "&rough=1" : ""}`, {
         signal: controller.signal,
       });
       if (answer.status === 503 || answer.status === 429) {
@@ -124,7 +125,7 @@ export class Tiles {
       const bytes = await answer.arrayBuffer();
       const data = kind === "u2" ? new Uint16Array(bytes) : new Float32Array(bytes);
       if (controller.signal.aborted) return;
-      this.keep({ ...tile, width, height, channels, data, kind });
+      this.keep({ ...tile, width, height, channels, data, kind, stale: Boolean(tile.rough) });
       this.failed = null;
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -140,7 +141,7 @@ export class Tiles {
 
   keep(tile) {
     this.stamp++;
-    this.wanted = this.wanted.filter((other) => other.key !== tile.key);
+    this.wanted = this.wanted.filter((other) => other.key !== tile.key || (tile.rough && !other.rough));
     this.held.delete(tile.key);
     this.held.set(tile.key, tile);
     for (const key of this.held.keys()) {
@@ -240,6 +241,7 @@ export class Tiles {
         whole = false;
         continue;
       }
+      if (a.stale || b.stale) whole = false;
       this.touch(a);
       this.touch(b);
       if (a.against !== b || a.gain !== gain) {

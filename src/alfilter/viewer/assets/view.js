@@ -14,7 +14,7 @@ class View {
     this.shape = about.models[0].shape;
     this.state = {
       mode: "one", first: "m0", second: about.models.length > 1 ? "m1" : about.reference ? "nearest" : about.models[0].alpha ? "m0:learned" : "m0",
-      beside: [], overlay: "none", level: 0, opacity: 0.65, cut: 0.5, gain: 8, marks: true,
+      beside: [], detail: null, overlay: "none", level: 0, opacity: 0.65, cut: 0.5, gain: 8, marks: true,
       moment: null, peek: false, brush: false, kind: "raise", radius: 20, amount: 2,
     };
     this.camera = new Camera(this.shape, about.octave, about.zoom);
@@ -44,14 +44,27 @@ class View {
     if (!model) return `layer=${source}`;
     const learned = source.endsWith(":learned") || this.state.peek;
     const then = this.state.moment !== null && model === this.controls.taught ? `&t=${this.state.moment}` : "";
-    return `m=${model.id}&layer=${layer}${then || (learned ? "&v=0" : "")}`;
+    return `m=${model.id}&layer=${layer}${then || (learned ? "&v=0" : "")}${layer === "field" ? this.levelWords(source) : ""}`;
+  }
+
+  // which of a model's levels of detail a source shows, from 1; null for the finest, which is the field's value
+  levelOf(source) {
+    const count = this.model(source)?.levels.length ?? 0, own = /:l(\d+)$/.exec(source);
+    const level = own ? Number(own[1]) : this.state.detail;
+    return level !== null && level < count ? level : null;
+  }
+
+  levelWords(source) {
+    const level = this.levelOf(source);
+    return level === null ? "" : `&l=${level}`;
   }
 
   label(source) {
     const model = this.model(source);
     if (source === "nearest") return "the stored pixels";
     if (source === "bicubic") return "the picture, bicubic";
-    const many = this.about.models.length > 1;
+    const many = this.about.models.length > 1, level = this.levelOf(source);
+    if (level !== null) return `${model.name}, ${model.level.split(" ")[0].toLowerCase()} ${level} of ${model.levels.length}`;
     const moment = this.state.moment !== null && model === this.controls.taught;
     if (moment) return `${many ? model.name + ", " : ""}step ${this.state.moment.toLocaleString("en")}`;
     const learned = source.endsWith(":learned") || (this.state.peek && model.steered);
@@ -224,7 +237,7 @@ class View {
       const text = this.label(source) + (Number.isFinite(value) && against ? `  ${value.toFixed(2)} dB` : "");
       if (node.textContent !== text) node.textContent = text;
     };
-    const alone = this.state.mode === "one" && !this.state.peek && this.state.moment === null;
+    const alone = this.state.mode === "one" && !this.state.peek && this.state.moment === null && this.levelOf(this.state.first) === null;
     say(pane.name, alone ? null : pane.sources[0]);
     say(pane.second, pane.sources[1]);
   }
