@@ -64,8 +64,9 @@ def once(model: str) -> tuple[float, float, float]:
         counts = [-(-extent(n, Spot(zoom, 0, 0).scale) // TILE) for n in (rows, columns)]
         tiles = [(zoom, y, x) for y in range(counts[0]) for x in range(counts[1])]
         began, seen = time.perf_counter(), []
-        for z, y, x in [(zoom - 2 * OCTAVE, 0, 0), *tiles]:
-            connection.request("GET", f"/api/tile?m=0&layer=field&z={z}&x={x}&y={y}")
+        for z, y, x in [(zoom - 3 * OCTAVE, 0, 0), *tiles]:
+            rough = "&rough=1" if z < zoom else ""  # as assets/tiles.js asks
+            connection.request("GET", f"/api/tile?m=0&layer=field&z={z}&x={x}&y={y}{rough}")
             answer = connection.getresponse()
             assert answer.status == 200
             answer.read()

@@ -58,10 +58,10 @@ def test_at_scale_one_and_sixty_four_a_tile_is_render(made: Path) -> None:
     field = load(made / "al" / "model.safetensors")
     whole = evaluate(field, Spot(0, 0, 0), SHAPE)
     assert np.array_equal(whole, render(field, View()).numpy())
-    spot = Spot(48, 3, 5)  # 64 times: a tile is 4 samples wide
+    spot = Spot(48, 3, 5)  # 64 times: a tile is 2 samples wide
     rows, columns = (places.tolist() for places in spot.places(SHAPE))
     region = f"{columns[0]},{rows[0]},{columns[-1] + 1},{rows[-1] + 1}"
-    drawn = render(field, View(size="256x256", region=region)).numpy()
+    drawn = render(field, View(size=f"{TILE}x{TILE}", region=region)).numpy()
     assert np.abs(evaluate(field, spot, SHAPE) - drawn).max() < 1e-5
     assert np.ptp(drawn[:64, :64]) > 1e-3  # inside one sample there is more than one value
 
@@ -100,11 +100,11 @@ def test_what_is_not_there_is_refused() -> None:
 
 
 def test_touching() -> None:
-    spot = Spot(0, 1, 1)  # samples 255.5 … 511.5 both ways
-    assert spot.touches((300, 300, 310, 310))
-    assert spot.touches((0, 0, 256, 256))
-    assert not spot.touches((0, 0, 255, 600))
-    assert not spot.touches((512, 300, 600, 310))
+    spot = Spot(0, 1, 1)  # samples 127.5 … 255.5 both ways
+    assert spot.touches((200, 200, 210, 210))
+    assert spot.touches((0, 0, 128, 128))
+    assert not spot.touches((0, 0, 127, 400))
+    assert not spot.touches((256, 200, 300, 210))
 
 
 def test_shades_are_clipped_and_never_nan() -> None:

@@ -2,7 +2,7 @@
 
 At zoom z a sample of the picture is s = 2^(z/8) screen pixels wide. Sample i sits in the middle of its square, so
 screen pixel p lies at the place (p + 1/2)/s - 1/2, in samples; at s = 1 places are samples. The picture is ⌈n s⌉ screen
-pixels long, and tile k of an axis holds the pixels 256 k … 256 k + 255 of them.
+pixels long, and tile k of an axis holds the pixels 128 k … 128 k + 127 of them.
 
 Below s = 1 a screen pixel covers several samples, and shows the mean over k × k places in its square, k = ⌈1/s⌉ and at
 most 4: one place alone would alias.
@@ -27,7 +27,7 @@ from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.tasks import sample_axes
 
-TILE = 256  # screen pixels a side
+TILE = 128  # screen pixels a side: the first one is there after a tenth of a second
 OCTAVE = 8  # zoom steps that double the scale
 DEEPEST, WIDEST = 24 * OCTAVE, -6 * OCTAVE
 MOST = 4  # places along each axis that a pixel is the mean of
@@ -58,8 +58,8 @@ class Spot:
     def spans(self, shape: Shape) -> tuple[range, range]:
         """The screen pixels of the tile, rows and columns, cut at the picture's end.
 
-        >>> Spot(0, 1, 0).spans((300, 200))
-        (range(256, 300), range(0, 200))
+        >>> Spot(0, 1, 0).spans((150, 100))
+        (range(128, 150), range(0, 100))
         """
         if not WIDEST <= self.zoom <= DEEPEST:
             raise UserError(f"a zoom lies between {WIDEST} and {DEEPEST}, got {self.zoom}")

@@ -3,7 +3,7 @@
 import { coloured, difference, picture } from "./colours.js";
 
 const AT_ONCE = 3; // requests under way
-const COARSE = 2; // octaves between a first impression and the tile itself
+const COARSE = 3; // octaves between a first impression and the tile itself
 
 export class Tiles {
   constructor(about, changed) {
@@ -17,7 +17,7 @@ export class Tiles {
     this.flying = new Map(); // key → AbortController
     this.wanted = [];
     this.pause = 0;
-    this.room = 64;
+    this.room = 256;
     this.asked = this.aborted = this.stamp = 0; // stamp: counts every change of what is held
     this.measured = new Map();
     this.failed = null;
@@ -81,7 +81,8 @@ export class Tiles {
       }
     }
     this.wanted = ordered.sort((a, b) => a.away - b.away);
-    this.room = Math.max(64, 2 * list.length);
+    this.room = Math.max(256, 2 * list.length);
+    this.forget();
     this.pump();
   }
 
@@ -144,6 +145,11 @@ export class Tiles {
     this.wanted = this.wanted.filter((other) => other.key !== tile.key || (tile.rough && !other.rough));
     this.held.delete(tile.key);
     this.held.set(tile.key, tile);
+    this.forget();
+  }
+
+  // the tiles that were looked at longest ago make room
+  forget() {
     for (const key of this.held.keys()) {
       if (this.held.size <= this.room) break;
       this.held.delete(key);
