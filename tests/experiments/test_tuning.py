@@ -70,33 +70,17 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_default_is_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With as many samples as in the search, the preset has its very settings; frequencies follow the samples."""
-    assert tuning.SIZE == found.AT
     options, recipe = {"sigma": 5.0}, {"lr": 3e-3, "schedule": "constant"}
     monkeypatch.setitem(found.FOUND, "fourier-features", (options, recipe))
     monkeypatch.setitem(found.FOUND, "siren", ({"omega": 7.0}, recipe))
     rows = found.with_found(METHODS)
     default = rows["fourier-features"].presets["default"]
-    assert default.options_at(Density(2, found.AT)) == options
-    assert default.options_at(Density(2, 4 * found.AT)) == {"sigma": 10.0}
+    assert default.options_at(Density(2, 512)) == options
     assert default.training["lr"] == 3e-3
     assert rows["siren"] is METHODS["siren"], "the study wallclock governs it"
-    assert found.found("siren", 4 * found.AT)[0] == {"omega": 14.0}
-
-
-def test_a_width_falls_where_a_frequency_rises(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(found.FOUND, "gauss", ({"sigma": 0.1}, {}))
-    assert found.found("gauss", 4 * found.AT)[0] == {"sigma": 0.05}
 
 
 @pytest.mark.parametrize("name", found.FOUND)
 def test_what_was_found_are_options_of_the_method(name: str) -> None:
     assert set(found.FOUND) == set(METHODS), "all of them or none"
-    default = METHODS[name].presets["default"]
-    assert name in found.ELSEWHERE or default.options_at(Density(2, found.AT)) == found.FOUND[name][0]
-
-
-@pytest.mark.parametrize("name", found.FEATURES)
-def test_frequencies_over_features_do_not_follow_the_samples(name: str) -> None:
-    """A table's features know nothing of how many samples an axis has."""
-    assert found.found(name, 4 * found.AT)[0] == found.FOUND[name][0]
+    assert name in found.ELSEWHERE or METHODS[name].presets["default"].options == found.FOUND[name][0]

@@ -20,7 +20,7 @@ from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop
 
 IMAGE = "div2k/06.png"
-SIZE = 96  # side of the crop, so samples per axis; `methods.found.AT`. With fewer every setting fits all, at 70 dB
+SIZE = 96  # side of the crop; with half of it every setting fits all, at 70 dB
 STEPS = 150
 TRIALS = 10
 ALIKE = 0.02  # two numbers that differ by less, relative to the greater, are one: rounding makes such pairs

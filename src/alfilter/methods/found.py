@@ -6,17 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from alfilter.methods.method import Density, Method, Preset, follow
+from alfilter.methods.method import Method, Preset
 
-AT = 96  # samples per axis of the picture it was found on
 ELSEWHERE = ("al-sine", "siren", "pe-mlp")  # their `default` is for a minute at 512×512, from the study `wallclock`
-RISING = ("omega", "sigma", "scale")  # frequencies across the domain
-FALLING = {"gauss": ("sigma",)}  # and widths
-FEATURES = ("diner", "filter-bank")  # whose frequencies are over the features of a table, not over the domain
 _BATCH = 8192
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any]]
-# options with AT samples per axis, training; `alfilter experiment tuning` prints them
+# options, training; `alfilter experiment tuning` prints them
 FOUND: dict[str, Found] = {
     "al-sine": (
         {"start": 0.0, "unit": "axis", "coordinates": True, "omega": 30.0},
@@ -66,12 +62,6 @@ FOUND: dict[str, Found] = {
 }
 
 
-def found(name: str, samples: float) -> Found:
-    """What the search found for a method, with so many samples seen per axis; nothing before it was run."""
-    options, recipe = FOUND.get(name, ({}, {}))
-    return {**options, **_follow(name, options)(Density(2, samples))[0]}, recipe
-
-
 def with_found(rows: Mapping[str, Method]) -> dict[str, Method]:
     """The methods with `default` as the search found it, where it was run and is not governed by another one."""
     return {name: _tuned(name, row) if name in FOUND and name not in ELSEWHERE else row for name, row in rows.items()}
@@ -81,13 +71,5 @@ def _tuned(name: str, row: Method) -> Method:
     options, recipe = FOUND[name]
     # a table's gradient is as large as the table, so its batches are not cut into pieces
     micro = {"micro": _BATCH} if "lr_encoding" in recipe and name != "al-relu" else {}
-    default = Preset(options, {"batch": _BATCH, **micro, **recipe}, adapt=_follow(name, options))
+    default = Preset(options, {"batch": _BATCH, **micro, **recipe})
     return replace(row, presets={**row.presets, "default": default})
-
-
-def _follow(name: str, options: Mapping[str, Any]) -> Any:
-    falling = FALLING.get(name, ())
-    down = {key: value for key, value in options.items() if key in falling}
-    rising = () if name in FEATURES else RISING
-    up = {key: value for key, value in options.items() if key in rising and key not in falling}
-    return follow(AT, up, down)
