@@ -90,7 +90,7 @@ SHOTS = [
     Shot("view-history", "live", ONE, do=MOMENT),
     Shot("view-levels", "live", ("bacon",), do=LEVELS, shown=False),
     Shot("view-phone", "live", ONE, PHONE, do="pick('overlay', 'alpha')", cursor=(0.5, 0.4), ratio=2.0),
-    Shot("view-shape", "shape", ("torus",), do="view.setSlice(0, 0)", cursor=(0.55, 0.4)),
+    Shot("view-shape", "shape", ("torus",), cursor=(0.55, 0.4)),
     Shot("export", "html", ONE, do=FACE, cursor=(0.45, 0.3)),
     Shot("export-map", "html", ("terrain",), cursor=(0.5, 0.5), shown=False),
     Shot("view-tour", "live", ONE, tour=True, shown=False),

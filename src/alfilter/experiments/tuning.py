@@ -95,7 +95,8 @@ SEARCHES: dict[str, Search] = {
     "finer": Search(OMEGA, {"depth": 3, "omega": 30.0}, _rates(5e-4)),
     "mfn-fourier": Search(Axis({"scale": 2.0}), {"scale": 256.0}, _rates(1e-2)),
     "mfn-gabor": Search(Axis({"scale": 2.0}), {"scale": 256.0}, _rates(1e-2)),
-    "bacon": Search(Axis({"reach": 2.0}), {"reach": 1.0}, _rates(5e-3)),
+    # its band ends where it says: beyond the Nyquist rate, reach 1, it would declare what no sample can tell
+    "bacon": Search(Axis({"reach": 2.0}, most=1.0), {"reach": 1.0}, _rates(5e-3)),
     "poly-inr": Search(Axis({"levels": 2.0}), {"width": 128, "levels": 10}, _rates(1e-3)),
     "hash-grid": Search(
         Axis({"density": 2.0}), {"table": 16, "density": 0.5}, _rates(1e-2, 1e-2, weight_decay=1e-6, **_RARE)

@@ -32,7 +32,7 @@ FOUND: dict[str, Found] = {
     "finer": ({"depth": 3, "omega": 60.0}, {"lr": 0.0005, "schedule": "cosine", "decay": 0.01}),
     "mfn-fourier": ({"scale": 1020.0}, {"lr": 0.01, "schedule": "cosine", "decay": 0.01}),
     "mfn-gabor": ({"scale": 128.0}, {"lr": 0.0173, "schedule": "constant"}),
-    "bacon": ({"reach": 2.0}, {"lr": 0.015, "schedule": "cosine", "decay": 0.01}),
+    "bacon": ({"reach": 1.0}, {"lr": 0.0342, "schedule": "cosine", "decay": 0.01}),
     "poly-inr": ({"width": 128, "levels": 5}, {"lr": 0.009, "schedule": "constant"}),
     "hash-grid": (
         {"table": 16, "density": 2.0},
