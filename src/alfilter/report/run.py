@@ -25,6 +25,8 @@ PICTURES = (
     "map",
     "parity",
     "sparse",
+    "waveform",
+    "spectrogram",
 )
 PNG = b"\x89PNG\r\n\x1a\n"
 

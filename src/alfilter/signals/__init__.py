@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alfilter.errors import UserError
+from alfilter.signals.audio import is_wav, read_audio, write_audio
 from alfilter.signals.image import read_image, sample, write_image
 from alfilter.signals.mapped import LARGE, is_npy, read_npy
 from alfilter.signals.mesh import HEAD, ShapeSignal, read_shape, sniff_shape
@@ -25,11 +26,13 @@ __all__ = [
     "grid_coords",
     "observed",
     "open_signal",
+    "read_audio",
     "read_image",
     "read_npy",
     "read_points",
     "read_shape",
     "sample",
+    "write_audio",
     "write_image",
 ]
 
@@ -45,6 +48,7 @@ class Reader:
 
 READERS = (
     Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),
+    Reader("a WAV sound", is_wav, read_audio),
     Reader("a NumPy array (.npy)", is_npy, read_npy),
     Reader("a PLY, OBJ, STL, OFF, GLB or XYZ shape", lambda start: sniff_shape(start) is not None, read_shape),
 )
