@@ -29,13 +29,15 @@ Box = tuple[float, float, float, float]
 class View:
     """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
 
-    level: which output of a field that has several, from 1, the coarsest; none is the finest.
+    level: which output of a field that has several, from 1, the coarsest; none is the finest. slice: `AXIS:K`, a plane
+    of a volume or video.
     """
 
     size: str | None = None
     scale: float | None = None
     region: str | None = None
     level: int | None = None
+    slice: str | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -90,9 +92,11 @@ def render_file(field: Field, out: str | Path, view: View, bits: int | None = No
     facts, suffix = field.signal, Path(out).suffix.lower()
     if suffix not in FORMATS:  # before the work
         raise UserError(f"a picture's name ends in {', '.join(FORMATS)}, got {Path(out).name!r}; rename the output")
+    if view.slice is not None:
+        raise UserError("--slice cuts volumes and videos, the model is a picture; leave it out")
     down, across = view_axes(field, view)
     if bits is None:
-        bits = _native_bits(facts, suffix)
+        bits = native_bits(facts, suffix)
     check_fits(out, (len(down), len(across), field.out_dim), bits)  # before the work
     pixels = np.empty((len(down), len(across), field.out_dim), {8: np.uint8, 16: np.uint16}.get(bits, np.float32))
     for start, band in bands(chosen_output(field, view), (down, across)):  # only the pixels themselves are held
@@ -178,7 +182,7 @@ def _size(text: str) -> tuple[int, int]:
     return rows, columns
 
 
-def _native_bits(facts: dict[str, Any], suffix: str) -> int:
+def native_bits(facts: dict[str, Any], suffix: str) -> int:
     """As many bits as the fitted picture had, where the file can hold them."""
     if suffix in (".tif", ".tiff"):
         return int(facts["bits"])

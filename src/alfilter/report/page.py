@@ -69,6 +69,12 @@ CHARTS = {
         "Spectrograms of truth, fit and error",
         "Power of short windows on one scale. Where the error is as bright as the truth, nothing was learned.",
     ),
+    "planes": (
+        "Slices",
+        "Slices of truth, fit, error and alpha",
+        "A row a slice: the middle one of every axis of a volume, or three moments of a video. The scores are of the "
+        "whole, the other pictures on this page of the middle slice of the first axis.",
+    ),
     "parity": (
         "Predicted against measured",
         "Scatter of predicted over measured values",
@@ -207,7 +213,7 @@ def _comparison(pictures: Mapping[str, bytes]) -> str:
     if observed := pictures.get("observed"):
         caption = "<figcaption>What the field saw; everything else was held out.</figcaption>"
         parts.append(f"<figure>{image(observed, 'The samples the field saw')}{caption}</figure>")
-    parts += [_chart(name, pictures) for name in ("map", "waveform", "sparse") if name in pictures]
+    parts += [_chart(name, pictures) for name in ("map", "waveform", "planes", "sparse") if name in pictures]
     return _section("The sound" if "waveform" in pictures else "The picture", *parts) if parts else ""
 
 

@@ -27,6 +27,7 @@ PICTURES = (
     "sparse",
     "waveform",
     "spectrogram",
+    "planes",
 )
 PNG = b"\x89PNG\r\n\x1a\n"
 
