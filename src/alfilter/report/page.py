@@ -38,7 +38,7 @@ METRICS = {
 CHARTS = {
     "alpha": (
         "Where the band sits",
-        "The learned parameter alpha over the domain",
+        "Map of the learned parameter alpha over the domain",
         "α(x) is the centre of the band of Fourier channels that passes at x. Flat parts need low channels; edges and "
         "texture pull it up. The right scale says which frequency a channel carries; the lines part low-pass, "
         "band-pass and high-pass.",
@@ -214,7 +214,8 @@ def _comparison(pictures: Mapping[str, bytes]) -> str:
         caption = "<figcaption>What the field saw; everything else was held out.</figcaption>"
         parts.append(f"<figure>{image(observed, 'The samples the field saw')}{caption}</figure>")
     parts += [_chart(name, pictures) for name in ("map", "waveform", "planes", "sparse") if name in pictures]
-    return _section("The sound" if "waveform" in pictures else "The picture", *parts) if parts else ""
+    heading = "The sound" if "waveform" in pictures and not reference else "The picture"
+    return _section(heading, *parts) if parts else ""
 
 
 def _numbers(metrics: Mapping[str, object], heldout: Mapping[str, object] | None) -> str:
