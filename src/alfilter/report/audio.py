@@ -85,7 +85,7 @@ def spectrogram(values: Array, columns: int = 600) -> Array:
     """Power (times, frequencies) of overlapping Hann windows of a sound (n,): 1024 samples, or fewer where it is short.
 
     >>> tone = np.sin(2 * np.pi * 0.25 * np.arange(4096))
-    >>> spectrogram(tone).mean(0).argmax() / 1024
+    >>> int(spectrogram(tone).mean(0).argmax()) / 1024
     0.25
     """
     size = min(1024, len(values))
