@@ -29,7 +29,8 @@ ROWS: list[dict[str, set[str]]] = [
     {"report": STUDIES, "viewer": STUDIES, "export": LEARNING},
     {"runs": PAGES | {"pictures"}, "pictures": PAGES | {"predicting"}, "rendering": PAGES | {"predicting"},
      "predicting": PAGES, "listing": PAGES, "progress": PAGES, "meshing": PAGES,
-     "commands": PAGES | {"runs", "rendering", "predicting", "listing", "progress", "meshing"}, "cli": {"commands"}},
+     "commands": PAGES | {"runs", "rendering", "predicting", "listing", "progress", "meshing", "replay"},
+     "replay": PAGES | {"rendering"}, "cli": {"commands"}},
 ]  # fmt: skip
 ALLOWED = {part: named | {"errors", "files"} for row in ROWS for part, named in row.items()}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
@@ -77,6 +78,7 @@ def test_the_table_itself_points_up() -> None:
         beside = (
             {("analysis", "tasks")}
             | {("rendering", "predicting"), ("pictures", "predicting"), ("runs", "pictures"), ("experiments", "auto")}
+            | {("replay", "rendering")}
             | {("commands", name) for name in ROWS[-1]}
             | {("cli", "commands")}
         )

@@ -11,19 +11,25 @@ import numpy as np
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.predicting import point_results
-from alfilter.tasks import GridTask, PointTask, Scores, SdfTask, Task, sample_grid
+from alfilter.tasks import AudioTask, GridTask, PointTask, Scores, SdfTask, Task, VolumeTask, sample_grid
 from alfilter.tasks.streaming import is_large, middle, reduced, streamed_scores
 
 
 def judge(folder: Path, model: Field, task: Task, history: Sequence[dict[str, Any]]) -> Scores:
     """The scores of a finished fit, and its pictures in the folder."""
     from alfilter.report import figures
+    from alfilter.report.audio import judge_audio
     from alfilter.report.shape import judge_shape
+    from alfilter.report.volume import judge_volume
 
     if isinstance(task, SdfTask):
         scores = judge_shape(folder, model, task)
     elif isinstance(task, PointTask):
         scores = point_results(folder, model, task)
+    elif isinstance(task, AudioTask):
+        scores = judge_audio(folder, model, task)
+    elif isinstance(task, VolumeTask):
+        scores = judge_volume(folder, model, task)
     elif isinstance(task, GridTask) and is_large(task.signal.shape):
         scores = streamed_scores(model, task)
         sharp = tuple(part.numpy() for part in middle(model, task))  # a spectrum needs neighbours

@@ -17,7 +17,7 @@ from alfilter.metrics.image import lpips
 from alfilter.predicting import score_points
 from alfilter.signals import GridSignal, open_signal
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
-from alfilter.tasks import ImageTask, axis_coords, sample_axes, sample_grid
+from alfilter.tasks import TASKS, GridTask, axis_coords, sample_axes, sample_grid
 from alfilter.tasks.streaming import bands, is_large, streamed_scores
 
 _LARGEST = 120_000_000  # pixels of a rendered picture
@@ -29,13 +29,15 @@ Box = tuple[float, float, float, float]
 class View:
     """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
 
-    level: which output of a field that has several, from 1, the coarsest; none is the finest.
+    level: which output of a field that has several, from 1, the coarsest; none is the finest. slice: `AXIS:K`, a plane
+    of a volume or video.
     """
 
     size: str | None = None
     scale: float | None = None
     region: str | None = None
     level: int | None = None
+    slice: str | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -62,7 +64,7 @@ def render(field: Field, view: View) -> Tensor:
     Pixel centres of the region's first and last row and column are the ends, as they are in the fitted picture; at
     scale 1 the fitted pixels come back exactly.
     """
-    return sample_axes(_output(field, view), view_axes(field, view))
+    return sample_axes(chosen_output(field, view), view_axes(field, view))
 
 
 def view_axes(field: Field, view: View) -> tuple[Tensor, Tensor]:
@@ -72,7 +74,8 @@ def view_axes(field: Field, view: View) -> tuple[Tensor, Tensor]:
     return axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])
 
 
-def _output(field: Field, view: View) -> Callable[[Tensor], Tensor]:
+def chosen_output(field: Field, view: View) -> Callable[[Tensor], Tensor]:
+    """The output of a field that a view asks for."""
     return field if view.level is None else at_level(field, view.level)
 
 
@@ -89,12 +92,14 @@ def render_file(field: Field, out: str | Path, view: View, bits: int | None = No
     facts, suffix = field.signal, Path(out).suffix.lower()
     if suffix not in FORMATS:  # before the work
         raise UserError(f"a picture's name ends in {', '.join(FORMATS)}, got {Path(out).name!r}; rename the output")
+    if view.slice is not None:
+        raise UserError("--slice cuts volumes and videos, the model is a picture; leave it out")
     down, across = view_axes(field, view)
     if bits is None:
-        bits = _native_bits(facts, suffix)
+        bits = native_bits(facts, suffix)
     check_fits(out, (len(down), len(across), field.out_dim), bits)  # before the work
     pixels = np.empty((len(down), len(across), field.out_dim), {8: np.uint8, 16: np.uint16}.get(bits, np.float32))
-    for start, band in bands(_output(field, view), (down, across)):  # only the pixels themselves are held
+    for start, band in bands(chosen_output(field, view), (down, across)):  # only the pixels themselves are held
         values = band.numpy()
         check_numbers(out, values)
         # a float picture goes back to the numbers it was read with
@@ -118,11 +123,15 @@ def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]
     same = list(signal.shape) == field.signal.get("shape")
     observe = field.signal.get("observe", "all") if same else "all"
     task = _task(signal, observe, field.signal.get("observe_seed", 0))
+    if weights is not None and signal.in_dim != 2:
+        raise UserError(f"LPIPS looks at pictures, {spec} holds {signal.kind}; leave it out")
     if is_large(signal.shape):
         if weights is not None:
             size = f"{signal.shape[1]}x{signal.shape[0]}"
             raise UserError(f"LPIPS looks at a whole picture at once, {size} is too large for that; leave it out")
         return streamed_scores(field, task).plain()
+    if signal.in_dim != 2:
+        return task.evaluate(field).plain()
     prediction, target = sample_grid(field, signal.shape), task.target()
     scores = task.compare(prediction, target)
     if weights is not None:
@@ -130,14 +139,16 @@ def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]
     return scores.plain()
 
 
-def _task(signal: GridSignal, observe: str, seed: int) -> ImageTask:
+def _task(signal: GridSignal, observe: str, seed: int) -> GridTask:
     """The task with the fit's own split; a mask that is gone, or fits no more, leaves one score over all samples."""
     try:
-        return ImageTask(signal, observe, seed)
+        task = TASKS[signal.kind](signal, observe, seed)
     except UserError:
         if not observe.startswith("mask:"):
             raise
-        return ImageTask(signal)
+        task = TASKS[signal.kind](signal, "all", seed)
+    assert isinstance(task, GridTask)
+    return task
 
 
 def _picture_shape(field: Field) -> tuple[int, int]:
@@ -171,7 +182,7 @@ def _size(text: str) -> tuple[int, int]:
     return rows, columns
 
 
-def _native_bits(facts: dict[str, Any], suffix: str) -> int:
+def native_bits(facts: dict[str, Any], suffix: str) -> int:
     """As many bits as the fitted picture had, where the file can hold them."""
     if suffix in (".tif", ".tiff"):
         return int(facts["bits"])

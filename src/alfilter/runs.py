@@ -61,7 +61,8 @@ class Order:
 
     def folder(self) -> Path:
         """Where the run goes: `out`, or a name made of the signal's and the method's."""
-        stem = self.signal.removeprefix("sample:") if self.signal.startswith("sample:") else Path(self.signal).stem
+        file = Path(self.signal.removesuffix(".gz"))  # volume.nii.gz is a volume
+        stem = self.signal.removeprefix("sample:") if self.signal.startswith("sample:") else file.stem
         return Path(self.out) if self.out is not None else Path("runs") / f"{stem}-{self.method}"
 
 

@@ -76,8 +76,8 @@ def test_a_small_or_packed_tiff_is_decoded(tmp_path: Path) -> None:
         (np.zeros((4, 4), np.int64), "expected uint8, uint16, float32 in .*, got int64; convert it with astype"),
         (np.zeros((4, 4), ">u2"), "got >u2; convert it"),
         (
-            np.zeros((4, 4, 7), np.uint8),
-            r"\(H, W\) or \(H, W, 1 to 4\) in .*, got shape \(4, 4, 7\)",
+            np.zeros((4, 4, 4, 17), np.uint8),
+            r"\(H, W\) or \(H, W, 1 to 4\), or a volume .* in .*, got shape \(4, 4, 4, 17\)",
         ),
         (np.zeros(4, np.uint8), r"got shape \(4,\)"),
         (np.zeros((1, 4), np.uint8), r"got shape \(1, 4\)"),

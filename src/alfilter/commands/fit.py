@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 def add_fit(commands: Any) -> None:
     p = commands.add_parser("fit", help="fit a signal and write a run folder with model, pictures and report")
-    p.add_argument("signal", metavar="SIGNAL", help="a picture, a mesh, a table of points, or sample:NAME")
+    p.add_argument(
+        "signal",
+        metavar="SIGNAL",
+        help="a picture, sound, volume, video, folder of frames, mesh, table of points, or sample:NAME",
+    )
     p.add_argument("--method", default="al-sine", help="see 'alfilter methods' (default: al-sine)")
     p.add_argument("--preset", help="default, paper, source, reconstruct (the default when samples are missing)")
     p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")

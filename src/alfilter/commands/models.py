@@ -14,24 +14,39 @@ if TYPE_CHECKING:
 
 
 def add_render(commands: Any) -> None:
-    p = commands.add_parser("render", help="write a picture of a model at any size and of any region")
+    p = commands.add_parser(
+        "render", help="write a model back: a picture, a sound, a volume, a video or a slice, at any size"
+    )
     p.add_argument("model", metavar="MODEL")
-    p.add_argument("out", metavar="OUT", help="a .png, .jpg, .webp, .tif or .bmp file")
+    p.add_argument(
+        "out",
+        metavar="OUT",
+        help="a .png, .jpg, .webp, .tif or .bmp file; sound: .wav; volume: .npy, .nii, .nii.gz; video: .mp4, .gif",
+    )
     size = p.add_mutually_exclusive_group()
-    size.add_argument("--size", help="WIDTHxHEIGHT in pixels")
-    size.add_argument("--scale", type=float, help="pixels per pixel of the fitted picture")
+    size.add_argument("--size", help="WIDTHxHEIGHT in pixels; of a sound, how many samples")
+    size.add_argument(
+        "--scale", type=float, help="pixels per pixel of the fitted picture; samples per sample of a sound"
+    )
     p.add_argument("--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture, without X1 and Y1")
+    p.add_argument("--slice", metavar="AXIS:K", help="a plane of a volume or video as a picture; 0:K is frame K")
     p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
-    p.add_argument("--bits", type=int, help="8, 16, or 32 for float TIFF (default: as the fitted picture)")
+    p.add_argument("--bits", type=int, help="8, 16, 24 (sound), or 32 for float TIFF or WAV (default: as fitted)")
     p.set_defaults(command=_render)
 
 
 def _render(arguments: argparse.Namespace) -> int:
     from alfilter.rendering import View, render_file
+    from alfilter.replay import can_replay, replay_file
     from alfilter.training import load
 
-    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level)
-    shape = render_file(load(arguments.model), arguments.out, view, arguments.bits)
+    view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level,
+                slice=arguments.slice)  # fmt: skip
+    field = load(arguments.model)
+    if can_replay(field):
+        print(f"{arguments.out} {replay_file(field, arguments.out, view, arguments.bits)}")
+        return 0
+    shape = render_file(field, arguments.out, view, arguments.bits)
     print(f"{arguments.out} {shape[1]}x{shape[0]}")
     return 0
 

@@ -24,7 +24,7 @@ METRICS = {
     "r2": ("R²", "", 4, "Share of the values' variance that is explained; 1 is all of it."),
     "mae": ("MAE", "", 5, "Mean absolute error, in the units of the values; lower is better."),
     "l1": ("L1", "", 5, "Mean absolute error, in the units of the values; lower is better."),
-    "snr": ("SNR", "dB", 2, "Signal power over error power; higher is better."),
+    "snr": ("SNR", "dB", 2, "Power of the signal over power of the error, nothing clipped; higher is better."),
     "chamfer": ("Chamfer", "", 6, "Mean squared distance one way plus the other, in a box of side 1; lower is better."),
     "chamfer_half": ("Chamfer, half", "", 6, "Half of the sum, as the Occupancy Networks count it."),
     "chamfer_floor": ("Chamfer floor", "", 6, "The reference against itself (a sum): sampling alone scores this."),
@@ -38,7 +38,7 @@ METRICS = {
 CHARTS = {
     "alpha": (
         "Where the band sits",
-        "Map of the learned parameter alpha over the picture",
+        "Map of the learned parameter alpha over the domain",
         "α(x) is the centre of the band of Fourier channels that passes at x. Flat parts need low channels; edges and "
         "texture pull it up. The right scale says which frequency a channel carries; the lines part low-pass, "
         "band-pass and high-pass.",
@@ -58,6 +58,22 @@ CHARTS = {
         "What was seen, and what was made of it",
         "Truth, seen pixels, error where seen, reconstruction, error and alpha in six panels",
         "Truth, masked input and the error where it was seen; reconstruction, the whole error, and α.",
+    ),
+    "waveform": (
+        "Over time",
+        "Truth, fit and error over time",
+        "Amplitudes relative to the loudest sample, channels averaged. The error has a scale of its own.",
+    ),
+    "spectrogram": (
+        "Error in time and frequency",
+        "Spectrograms of truth, fit and error",
+        "Power of short windows on one scale. Where the error is as bright as the truth, nothing was learned.",
+    ),
+    "planes": (
+        "Slices",
+        "Slices of truth, fit, error and alpha",
+        "A row a slice: the middle one of every axis of a volume, or three moments of a video. The scores are of the "
+        "whole, the other pictures on this page of the middle slice of the first axis.",
     ),
     "parity": (
         "Predicted against measured",
@@ -197,8 +213,9 @@ def _comparison(pictures: Mapping[str, bytes]) -> str:
     if observed := pictures.get("observed"):
         caption = "<figcaption>What the field saw; everything else was held out.</figcaption>"
         parts.append(f"<figure>{image(observed, 'The samples the field saw')}{caption}</figure>")
-    parts += [_chart(name, pictures) for name in ("map", "sparse") if name in pictures]
-    return _section("The picture", *parts) if parts else ""
+    parts += [_chart(name, pictures) for name in ("map", "waveform", "planes", "sparse") if name in pictures]
+    heading = "The sound" if "waveform" in pictures and not reference else "The picture"
+    return _section(heading, *parts) if parts else ""
 
 
 def _numbers(metrics: Mapping[str, object], heldout: Mapping[str, object] | None) -> str:
@@ -239,7 +256,7 @@ def _learned(method: str, pictures: Mapping[str, bytes]) -> str:
 
 
 def _wrong(pictures: Mapping[str, bytes]) -> str:
-    charts = "".join(_chart(name, pictures) for name in ("error", "spectrum", "slice", "parity"))
+    charts = "".join(_chart(name, pictures) for name in ("error", "spectrum", "spectrogram", "slice", "parity"))
     return charts or "<p>No picture of the error was saved in this folder.</p>"
 
 

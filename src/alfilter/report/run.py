@@ -25,6 +25,9 @@ PICTURES = (
     "map",
     "parity",
     "sparse",
+    "waveform",
+    "spectrogram",
+    "planes",
 )
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alfilter.errors import UserError
+from alfilter.signals.audio import is_wav, read_audio, write_audio
 from alfilter.signals.image import read_image, sample, write_image
 from alfilter.signals.mapped import LARGE, is_npy, read_npy
 from alfilter.signals.mesh import HEAD, ShapeSignal, read_shape, sniff_shape
@@ -14,7 +15,9 @@ from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
 from alfilter.signals.points import PointSignal, read_points
 from alfilter.signals.signal import GridSignal, Signal, grid_coords
-from alfilter.signals.source import head, looks_like
+from alfilter.signals.source import head, is_folder, looks_like
+from alfilter.signals.video import is_clip, is_gif, read_clip, read_frames, read_gif
+from alfilter.signals.volume import is_nifti, read_nifti
 
 __all__ = [
     "LARGE",
@@ -25,11 +28,17 @@ __all__ = [
     "grid_coords",
     "observed",
     "open_signal",
+    "read_audio",
+    "read_clip",
+    "read_frames",
+    "read_gif",
     "read_image",
+    "read_nifti",
     "read_npy",
     "read_points",
     "read_shape",
     "sample",
+    "write_audio",
     "write_image",
 ]
 
@@ -45,7 +54,11 @@ class Reader:
 
 READERS = (
     Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),
+    Reader("a WAV sound", is_wav, read_audio),
     Reader("a NumPy array (.npy)", is_npy, read_npy),
+    Reader("a NIfTI volume", is_nifti, read_nifti),
+    Reader("an MP4, MOV, MKV, WebM or AVI video", is_clip, read_clip),
+    Reader("a GIF", is_gif, read_gif),
     Reader("a PLY, OBJ, STL, OFF, GLB or XYZ shape", lambda start: sniff_shape(start) is not None, read_shape),
 )
 
@@ -61,6 +74,8 @@ def open_signal(spec: str, say: Callable[[str], None] = lambda line: None) -> Si
     if spec.startswith("sample:"):
         return sample(spec.removeprefix("sample:"))
     file = Path(spec).expanduser()
+    if is_folder(file):
+        return read_frames(file)
     start = head(file, HEAD)
     for reader in READERS:
         if reader.recognises(start):

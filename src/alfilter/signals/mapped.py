@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ MAGIC = b"\x93NUMPY"
 LARGE = 1 << 24  # pixels from which on a picture is left in its file, scored in bands and drawn reduced
 _BAND = 1 << 22  # numbers looked at together
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_CHANNELS = 16  # of a volume
 _KINDS = ("uint8", "uint16", "float32")
 Array = NDArray[Any]
 
@@ -29,8 +31,9 @@ def is_npy(start: bytes) -> bool:
 
 
 def read_npy(path: str | Path) -> GridSignal:
-    """The picture in a .npy file: (H, W) or (H, W, c) with c up to 4, of uint8, uint16 or float32.
+    """The picture (H, W) or (H, W, c ≤ 4) or the volume (D, H, W) or (D, H, W, c ≤ 16) in a .npy file.
 
+    It holds uint8, uint16 or float32. Three axes of which the last has at most four samples are a picture.
     A large one is memory-mapped: nothing of it is in memory but what the system keeps of recent reads.
     """
     file = Path(path)
@@ -41,16 +44,18 @@ def read_npy(path: str | Path) -> GridSignal:
         raise UserError(f"cannot read {file} as a NumPy array: {reason}; save it again with np.save") from error
     if data.dtype.name not in _KINDS or not data.dtype.isnative:
         raise UserError(f"expected {', '.join(_KINDS)} in {file}, got {data.dtype}; convert it with astype")
-    shape = data.shape if data.ndim == 3 else (*data.shape, 1)
-    if len(shape) != 3 or shape[-1] not in _MODES or min(shape[:2]) < 2:
-        raise UserError(f"expected a picture (H, W) or (H, W, 1 to 4) in {file}, got shape {data.shape}; reshape it")
+    flat = data.ndim == 2 or (data.ndim == 3 and data.shape[-1] <= max(_MODES))
+    shape = data.shape if data.ndim == (3 if flat else 4) else (*data.shape, 1)
+    if len(shape) not in (3, 4) or not 1 <= shape[-1] <= (max(_MODES) if flat else _CHANNELS) or min(shape[:-1]) < 2:
+        known = f"a picture (H, W) or (H, W, 1 to 4), or a volume (D, H, W) or (D, H, W, 1 to {_CHANNELS})"
+        raise UserError(f"expected {known} in {file}, got shape {data.shape}; reshape it")
     if not data.flags.c_contiguous:
         raise UserError(f"expected rows one after the other in {file}, got columns; save np.ascontiguousarray(array)")
     data = data.reshape(shape)
-    if shape[0] * shape[1] <= LARGE:
+    if prod(shape[:-1]) <= LARGE:
         data = np.array(data)
     check_finite(file, data)
-    return GridSignal(data, mode=_MODES[shape[-1]])
+    return GridSignal(data, mode=_MODES[shape[-1]]) if flat else GridSignal(data, kind="volume")
 
 
 def mapped_tiff(file: Path, page: Any) -> Array | None:
@@ -71,7 +76,7 @@ def mapped_tiff(file: Path, page: Any) -> Array | None:
 
 
 def check_finite(file: Path, data: Array) -> None:
-    """Refuse float pixels (H, W, c) of which some are not finite, looked at band by band."""
+    """Refuse float samples (..., c) of which some are not finite, looked at band by band."""
     if data.dtype.kind != "f":
         return
     rows = max(1, _BAND // max(1, data[0].size))
@@ -82,6 +87,8 @@ def check_finite(file: Path, data: Array) -> None:
             first = start * data[0].size + int(bad.argmax())
         count += int(np.count_nonzero(bad))
     if count:
-        row, column, _ = np.unravel_index(first, data.shape)
-        where = f"the first at row {row}, column {column}"
-        raise UserError(f"expected finite float32 values in {file}, got {count} NaN or infinite, {where}; mend them")
+        place = [int(k) for k in np.unravel_index(first, data.shape)][:-1]
+        where = f"the first at row {place[0]}, column {place[1]}" if len(place) == 2 else f"the first at {tuple(place)}"
+        raise UserError(
+            f"expected finite {data.dtype} values in {file}, got {count} NaN or infinite, {where}; mend them"
+        )

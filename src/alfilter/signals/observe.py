@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError, nearest
 from alfilter.signals.image import read_image
+from alfilter.signals.mapped import is_npy, read_npy
+from alfilter.signals.signal import GridSignal
+from alfilter.signals.source import head
+from alfilter.signals.volume import is_nifti, read_nifti
 
 Seen = NDArray[np.bool_]
 
@@ -59,10 +63,10 @@ def _random(argument: str, shape: tuple[int, ...], seed: int) -> Seen:
 
 
 def _mask(argument: str, shape: tuple[int, ...]) -> Seen:
-    """Samples where an image of the same size is not zero in some colour channel; its alpha does not count."""
+    """Samples where an image or volume of the same size is not zero in some colour channel; alpha does not count."""
     if not argument:
         raise UserError("expected a file in mask:FILE, got none; try mask:seen.png")
-    mask = read_image(argument)
+    mask = _read_mask(argument, len(shape))
     if mask.shape != shape:
         raise UserError(f"expected a mask of size {_size(shape)}, got {_size(mask.shape)}; resize {argument}")
     colours = mask.data[..., :1] if mask.out_dim < 3 else mask.data[..., :3]
@@ -70,6 +74,14 @@ def _mask(argument: str, shape: tuple[int, ...]) -> Seen:
     if not seen.any():
         raise UserError(f"expected a mask that shows something, got zero everywhere; paint what is seen in {argument}")
     return seen
+
+
+def _read_mask(path: str, dims: int) -> GridSignal:
+    """A picture; for a volume a .npy or NIfTI file too."""
+    start = head(path, 512) if dims == 3 else b""
+    if is_npy(start):
+        return read_npy(path)
+    return read_nifti(path) if is_nifti(start) else read_image(path)
 
 
 def _size(shape: tuple[int, ...]) -> str:

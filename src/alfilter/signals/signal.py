@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from math import prod
 from typing import Any, final
 
@@ -87,6 +88,7 @@ class GridSignal(Signal):
 
     uint8 and uint16 count from 0 to 255 and 65535; other numbers run from `low` to `high`: `span` when it is given,
     (0, 1) when they lie within it, else their own finite minimum and maximum. value = (data - low) / (high - low).
+    facts: more of what a model file keeps, such as a sound's rate.
 
     >>> signal = GridSignal(np.array([[[0], [255]], [[51], [102]]], dtype=np.uint8))
     >>> signal.values(torch.tensor([1, 2])).flatten().tolist() == [1.0, torch.tensor(0.2).item()]
@@ -101,6 +103,7 @@ class GridSignal(Signal):
         mode: str | None = None,
         bits: int | None = None,
         span: tuple[float, float] | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
         if data.ndim < 2 or data.size == 0:
             raise UserError(f"expected samples of shape (*grid, channels), got {data.shape}; give at least one sample")
@@ -113,6 +116,7 @@ class GridSignal(Signal):
         self.mode = mode if mode is not None else f"{data.shape[-1]}ch"
         self.bits = bits if bits is not None else 8 * data.dtype.itemsize
         self.low, self.high = _span(self.data) if span is None else span
+        self.facts = dict(facts or {})
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -155,6 +159,7 @@ class GridSignal(Signal):
             "dtype": self.data.dtype.name,
             "low": self.low,
             "high": self.high,
+            **self.facts,
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from alfilter.errors import UserError
+from alfilter.geometry.extras import free_memory
 
 
 def head(path: str | Path, count: int = 64) -> bytes:
@@ -28,6 +29,22 @@ def head(path: str | Path, count: int = 64) -> bytes:
     if not start:
         raise UserError(f"cannot read {file}: the file is empty; get it again")
     return start
+
+
+def is_folder(file: Path) -> bool:
+    """Whether a path is a folder; one that the system cannot look at is none, and reading it will say why."""
+    try:
+        return file.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def check_room(file: Path, needed: int) -> None:
+    """Refuse, before it is read, what would not fit in memory. needed: bytes."""
+    free = free_memory()
+    if free is not None and needed > free:
+        wanted, there = (f"{count / 2**30:.1f} GB" for count in (needed, free))
+        raise UserError(f"cannot read {file}: it needs {wanted} of memory, {there} can be had; crop or shrink it")
 
 
 def looks_like(start: bytes) -> str:

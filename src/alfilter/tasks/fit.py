@@ -1,4 +1,4 @@
-"""Fitting samples on a grid: pictures here, any dimension in principle, all samples or the observed ones."""
+"""Fitting samples on a grid of any dimension, all samples or the observed ones: pictures here, see media.py."""
 
 from __future__ import annotations
 
@@ -83,22 +83,25 @@ class GridTask(Task):
 
     def compare(self, prediction: Tensor, target: Tensor) -> Scores:
         """Scores of a reconstruction (*shape, c), seen and held-out samples apart; the structure over the whole."""
-        metrics: dict[str, float] = {}
         heldout: dict[str, float] | None = None
+        rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
         if self.seen is None:
-            metrics["psnr"] = psnr(prediction, target)
+            metrics = self.measures(*rows)
         else:
             mask = torch.zeros(len(self.signal), dtype=torch.bool)
             mask[self.seen] = True
-            rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
-            metrics["psnr"] = psnr(*(row[:, mask] for row in rows))
-            heldout = {"psnr": psnr(*(row[:, ~mask] for row in rows))}
+            metrics = self.measures(*(row[:, mask] for row in rows))
+            heldout = self.measures(*(row[:, ~mask] for row in rows))
             if self.observe == "every:2" and self.in_dim == 2 and min(self.signal.shape) > 1:
                 # the pixels farthest from every seen one: the protocol of Tancik et al.
                 heldout["psnr_between"] = psnr(prediction[1::2, 1::2], target[1::2, 1::2])
         if self.in_dim == 2:
             metrics["ssim"] = ssim(prediction, target)
         return Scores(metrics, heldout)
+
+    def measures(self, prediction: Tensor, target: Tensor) -> dict[str, float]:
+        """Scores of some samples (1, n, c), wherever they lie."""
+        return {"psnr": psnr(prediction, target)}
 
     def describe(self) -> dict[str, Any]:
         return {

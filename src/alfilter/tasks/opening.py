@@ -10,6 +10,7 @@ from alfilter.signals import open_signal
 from alfilter.signals.tables import is_table
 from alfilter.tasks.base import Task
 from alfilter.tasks.fit import GridTask, ImageTask
+from alfilter.tasks.media import AudioTask, VolumeTask
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
@@ -17,7 +18,13 @@ Named = tuple[Sequence[str], Sequence[str], str | None]  # the columns that say 
 Say = Callable[[str], None]
 
 # signal.kind: its task, made of the signal, what is observed, and the seed
-TASKS: dict[str, Callable[[Any, str, int], Task]] = {"image": ImageTask, "shape": SdfTask}
+TASKS: dict[str, Callable[[Any, str, int], Task]] = {
+    "image": ImageTask,
+    "audio": AudioTask,
+    "volume": VolumeTask,
+    "video": VolumeTask,
+    "shape": SdfTask,
+}
 
 
 def open_task(

@@ -1,15 +1,15 @@
-"""Scores and views of a picture too large to be held: a band of rows at a time, with the numbers of the whole."""
+"""Scores and views of a grid too large to be held: a band of rows at a time, with the numbers of the whole."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from alfilter.core.parallel import side_by_side
-from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim_strip
+from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
 from alfilter.signals import LARGE
 from alfilter.tasks.base import Evaluate, Scores
 from alfilter.tasks.fit import GridTask, axis_coords, sample_axes
@@ -27,32 +27,33 @@ def is_large(shape: tuple[int, ...]) -> bool:
     return len(shape) == 2 and math.prod(shape) > LARGE
 
 
-def bands(field: Evaluate, axes: tuple[Tensor, Tensor], rows: int | None = None) -> Iterator[tuple[int, Tensor]]:
-    """A field's values on the rows of a grid, band by band: (first row, (rows, columns, c)).
+def bands(field: Evaluate, axes: Sequence[Tensor], rows: int | None = None) -> Iterator[tuple[int, Tensor]]:
+    """A field's values on a grid, band by band of its first axis: (first row, (rows, ..., c)).
 
     The values are those of `sample_axes` over the whole.
     """
-    down, across = axes
-    size = max(1, _BAND // len(across)) if rows is None else rows
+    down, across = axes[0], axes[1:]
+    size = max(1, _BAND // math.prod(len(axis) for axis in across)) if rows is None else rows
     for start in range(0, len(down), size):
-        yield start, sample_axes(field, [down[start : start + size], across])
+        yield start, sample_axes(field, [down[start : start + size], *across])
 
 
 def streamed_scores(field: Evaluate, task: GridTask, band: int | None = None) -> Scores:
-    """`GridTask.compare` of a picture and its field without holding either: PSNR (seen, held out) and SSIM.
+    """`GridTask.compare` of a grid and its field without holding either: PSNR (seen, held out), and SSIM of pictures.
 
     Squared errors are summed in float64 band by band; SSIM's strips are those of the whole, a few rows of each band
-    being kept for the next. band: rows a band, a multiple of SSIM's strip.
+    being kept for the next. Of a video it is the mean over the frames; a volume has none. band: rows a band, for a
+    picture a multiple of SSIM's strip.
     """
-    height, width = task.signal.shape
-    rows = band or max(STRIP, _BAND // width // STRIP * STRIP)
+    shape = task.signal.shape
+    row, picture = math.prod(shape[1:]), len(shape) == 2
+    rows = band or (max(STRIP, _BAND // row // STRIP * STRIP) if picture else max(1, _BAND // row))
     seen = _mask(task)
-    between = seen is not None and task.observe == "every:2" and min(height, width) > 1
+    between = seen is not None and task.observe == "every:2" and picture and min(shape) > 1
     sums = {name: torch.zeros(2, dtype=torch.float64) for name in ("seen", "heldout", "between")}  # error, numbers
-    similar, window = 0.0, _Window(task, height)
-    axes = axis_coords(height, 0, height - 1, height), axis_coords(width, 0, width - 1, width)
-    for start, prediction in bands(field, axes, rows):
-        target = task.signal.values(torch.arange(start * width, (start + len(prediction)) * width))
+    similar, structure = 0.0, _structure(task)
+    for start, prediction in bands(field, [axis_coords(n, 0, n - 1, n) for n in shape], rows):
+        target = task.signal.values(torch.arange(start * row, (start + len(prediction)) * row))
         target = target.view_as(prediction)
         error = (prediction.double().clamp_(0, 1) - target.double().clamp_(0, 1)).square_()
         mask = None if seen is None else seen[start : start + len(prediction)]
@@ -61,12 +62,27 @@ def streamed_scores(field: Evaluate, task: GridTask, band: int | None = None) ->
             _add(sums["heldout"], error[~mask])
         if between:
             _add(sums["between"], error[(1 - start % 2) :: 2, 1::2])
-        similar += window.add(start, prediction, target)
-    metrics = {"psnr": _psnr(sums["seen"]), "ssim": similar / (height * width * task.out_dim)}
+        similar += structure(start, prediction, target) if structure else 0.0
+    metrics = {"psnr": _psnr(sums["seen"])}
+    if structure:
+        metrics["ssim"] = similar / (len(task.signal) * task.out_dim)
     if seen is None:
         return Scores(metrics, None)
     heldout = {"psnr": _psnr(sums["heldout"])}
     return Scores(metrics, {**heldout, "psnr_between": _psnr(sums["between"])} if between else heldout)
+
+
+def _structure(task: GridTask) -> Callable[[int, Tensor, Tensor], float] | None:
+    """What sums the similarity up, told the bands in turn: a picture's, or that of every frame of a video."""
+    if task.in_dim == 2:
+        return _Window(task, task.signal.shape[0]).add
+    return _frames if task.signal.kind == "video" else None
+
+
+def _frames(start: int, prediction: Tensor, target: Tensor) -> float:
+    """The sum of the similarity over whole frames (n, H, W, c)."""
+    pairs = list(zip(prediction, target, strict=True))
+    return float(sum(side_by_side(lambda pair: ssim(*pair) * pair[0].numel(), pairs)))
 
 
 class _Window:

@@ -18,6 +18,8 @@ from alfilter.methods import METHODS, Field, build, preset
 
 FORMAT = 1
 _KEY = "alfilter"
+# kinds of signals on a grid, and the numbers above 0 that each has of its own
+_GRIDS: dict[str, tuple[str, ...]] = {"image": (), "audio": ("rate",), "volume": (), "video": ("rate",)}
 
 
 def save(field: Field, path: str | Path) -> None:
@@ -126,10 +128,10 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
     """Refuse facts of a signal that a reader of the model would stumble over."""
     if facts.get("kind") == "points":
         _check_points(facts, in_dim, out_dim)
-    if facts.get("kind") != "image":
+    if facts.get("kind") not in _GRIDS:
         return
     shape = facts.get("shape")
-    numbers = [facts.get(name) for name in ("bits", "observe_seed", "low", "high")]
+    numbers = [facts.get(name) for name in ("bits", "observe_seed", "low", "high", *_GRIDS[facts["kind"]])]
     if (
         not isinstance(shape, list)
         or len(shape) != in_dim
@@ -137,6 +139,7 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
         or not all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
         or not isinstance(facts.get("observe"), str)
         or facts.get("channels") != out_dim
+        or not all(facts[name] > 0 for name in _GRIDS[facts["kind"]])
     ):
         raise UserError("the facts of its signal contradict themselves")
 

@@ -1,0 +1,24 @@
+"""Fitting sound, volumes and video: grids of one and three dimensions, with the scores that are usual for them."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from alfilter.metrics.audio import snr
+from alfilter.tasks.base import Evaluate, Scores
+from alfilter.tasks.fit import GridTask
+from alfilter.tasks.streaming import streamed_scores
+
+
+class AudioTask(GridTask):
+    """Fitting a sound: beside PSNR, which is relative to the range from -peak to peak, the signal-to-noise ratio."""
+
+    def measures(self, prediction: Tensor, target: Tensor) -> dict[str, float]:
+        return {**super().measures(prediction, target), "snr": snr(prediction, target, silence=0.5)}
+
+
+class VolumeTask(GridTask):
+    """Fitting a volume or a video, scored slab by slab: neither is ever held as float numbers as a whole."""
+
+    def evaluate(self, field: Evaluate) -> Scores:
+        return streamed_scores(field, self)
