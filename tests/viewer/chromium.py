@@ -1,26 +1,35 @@
-"""A headless Chromium that draws WebGL2 in software, for pages that need it, or a skip that says why."""
+"""A headless Chromium, or a skip that says why."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.viewer.conftest import find_browser
+
+# software graphics, so that a test of WebGL2 needs no graphics processor
+SOFTWARE = ("--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader", "--use-angle=swiftshader")
+
+
+def find_browser() -> str | None:
+    """A Chromium or Chrome on this machine."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return os.environ.get("ALFILTER_CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """A running browser. Software graphics, so that a test needs no graphics processor."""
+def chromium(words: Sequence[str] = SOFTWARE) -> Iterator[Any]:
+    """A running browser, started with these words."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'alfilter[dev]'")
     path = find_browser()
     if path is None:
         pytest.skip("needs a browser: install chromium or set ALFILTER_CHROMIUM")
     with playwright.sync_playwright() as driver:
-        words = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
-        browser = driver.chromium.launch(executable_path=path, args=words)
+        browser = driver.chromium.launch(executable_path=path, args=list(words))
         try:
             yield browser
         finally:

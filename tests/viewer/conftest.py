@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.running import picture
+from tests.viewer.chromium import chromium
 
 from alfilter.methods import build
 from alfilter.tasks import ImageTask
@@ -121,19 +121,7 @@ def client(server: Server) -> Client:
     return Client(server)
 
 
-def find_browser() -> str | None:
-    """A Chromium or Chrome on this machine."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return os.environ.get("ALFILTER_CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'alfilter[dev]'")
-    program = find_browser()
-    if program is None:
-        pytest.skip("needs a browser: install chromium or set ALFILTER_CHROMIUM")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=program, args=NO_SANDBOX)
+    with chromium(NO_SANDBOX) as opened:
         yield opened
-        opened.close()

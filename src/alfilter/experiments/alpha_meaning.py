@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.between import reduced
 from alfilter.experiments.experiment import Experiment, Lines, Run, table
 from alfilter.experiments.verdicts import verdict, verdict_table
@@ -69,7 +67,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     metrics["alpha_spread"] = float(alpha.std())
     metrics["alpha_moved"] = float((alpha - _start(run)).abs().mean())
     shown = {"alpha": _rounded(alpha), "picture": _rounded(gray)} if run.image == IMAGES[0] else {}
-    return {**asdict(run), "name": run.name, "version": __version__, "metrics": metrics, "heldout": None,
+    return {**run.heading, "metrics": metrics, "heldout": None,
             "maps": shown}  # fmt: skip
 
 

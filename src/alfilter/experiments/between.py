@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, table
 from alfilter.experiments.interpolators import PIXELS, POINTS
 
@@ -136,7 +135,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
             recipe = replace(recipe, budget=recipe.budget * CORES / threads)
         steps = fit(model, task, training=recipe, seed=run.seed).steps
         scores, params = task.evaluate(model), parameter_count(model)
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": steps, "params": params,
+    return {**run.heading, "steps": steps, "params": params,
             "seconds": time.monotonic() - began, "metrics": scores.metrics, "heldout": scores.heldout}  # fmt: skip
 
 

@@ -6,10 +6,8 @@ import math
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -79,7 +77,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     }
     metrics["memory"] = metrics["held"] + metrics["parameters"]
     sizes = {"N": len(x), "C_N": field.encoding.out_dim, "W": network, "G": encoding}
-    return {**asdict(run), "name": run.name, "version": __version__, "metrics": metrics, "heldout": None,
+    return {**run.heading, "metrics": metrics, "heldout": None,
             "sizes": sizes}  # fmt: skip
 
 

@@ -8,11 +8,9 @@ as the latter has, so that a step costs the same in both. Settings are those the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop, heldout_psnr, seen_psnr, table
 from alfilter.experiments.tuning import SEARCHES
 
@@ -62,7 +60,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **options)
     result = fit(model, task, training=training(run.method, run.preset, density, **run.training), seed=run.seed)
     scores = task.evaluate(model)
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": result.steps, "seconds": result.seconds,
+    return {**run.heading, "steps": result.steps, "seconds": result.seconds,
             "params": parameter_count(model), "metrics": scores.metrics, "heldout": scores.heldout}  # fmt: skip
 
 

@@ -38,6 +38,11 @@ class Run:
         """A stable name: everything that decides the result."""
         return json.dumps(asdict(self), sort_keys=True)
 
+    @property
+    def heading(self) -> dict[str, Any]:
+        """What every result line begins with: the declaration, the name, the version that carried it out."""
+        return {**asdict(self), "name": self.name, "version": __version__}
+
 
 @dataclass(frozen=True)
 class Source:
@@ -75,9 +80,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     scores = task.evaluate(model)
     curve = [[line["step"], round(line["psnr"], 3)] for line in result.history]
     return {
-        **asdict(run),
-        "name": run.name,
-        "version": __version__,
+        **run.heading,
         "steps": result.steps,
         "seconds": result.seconds,
         "params": parameter_count(model),

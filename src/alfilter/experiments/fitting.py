@@ -9,11 +9,9 @@ band keeps its share of the channels. Three rows keep L = 8 and B = 20 as printe
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.between import reduced
 from alfilter.experiments.detail import detail_kept, fine_share_of_error
 from alfilter.experiments.experiment import Experiment, Lines, Run, table
@@ -67,9 +65,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     scores = task.compare(prediction, target).plain()
     scores["metrics"] = {**(scores["metrics"] or {}), **perceived(prediction, target, data)}
     return {
-        **asdict(run),
-        "name": run.name,
-        "version": __version__,
+        **run.heading,
         "steps": result.steps,
         "seconds": result.seconds,
         "params": parameter_count(model),

@@ -8,11 +8,9 @@ alone and does not say where α starts; here a low start, no total variation, an
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments import fitting
 from alfilter.experiments.between import reduced
 from alfilter.experiments.experiment import Experiment, Lines, Run, heldout_psnr, table
@@ -71,7 +69,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     scores = task.compare(filled, target).plain()
     # on what it saw an interpolation is exact: an infinite PSNR is left out
     scores["metrics"] = {name: value for name, value in (scores["metrics"] or {}).items() if value is not None}
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": 0, "params": 0,
+    return {**run.heading, "steps": 0, "params": 0,
             "seconds": time.monotonic() - began, **scores, **kept(None, filled.numpy(), target.numpy(), seen_of(task)),
             }  # fmt: skip
 

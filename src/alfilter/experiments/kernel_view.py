@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -78,7 +76,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     }
     points = [[round(p, 5), round(m, 5)] for p, m in zip(predicted.flatten().tolist(), measured.flatten().tolist(),
                                                         strict=True)]  # fmt: skip
-    return {**asdict(run), "name": run.name, "version": __version__, "metrics": metrics, "heldout": None,
+    return {**run.heading, "metrics": metrics, "heldout": None,
             "points": points}  # fmt: skip
 
 

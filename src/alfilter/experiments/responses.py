@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -60,7 +58,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         "centre_rises": float((centre.detach().diff() >= -1e-9).double().mean()),
     }
     curves = band_response(torch.tensor(CURVES, dtype=torch.float64), channels, bandwidth, kappa)
-    return {**asdict(run), "name": run.name, "version": __version__, "metrics": metrics, "heldout": None,
+    return {**run.heading, "metrics": metrics, "heldout": None,
             "curves": {f"{a:g}": [round(v, 5) for v in row] for a, row in zip(CURVES, curves.tolist(), strict=True)},
             "scales": {"alpha": alpha.detach()[::20].tolist(), "response": scales[::20].T.tolist()}}  # fmt: skip
 

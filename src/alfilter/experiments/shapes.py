@@ -8,11 +8,9 @@ counted, for any method.
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run
 
 SHAPES = {
@@ -61,7 +59,7 @@ def fitted(run: Run, data: str, threads: int) -> tuple[Any, Any, dict[str, Any]]
     chosen = preset_for(run.method, run.preset, "shape")
     model = build(run.method, preset=chosen, in_dim=3, out_dim=1, seed=run.seed, **run.settings)
     result = fit(model, task, training=training(run.method, chosen, **run.training), seed=run.seed)
-    line = {**asdict(run), "name": run.name, "version": __version__, "steps": result.steps, "seconds": result.seconds,
+    line = {**run.heading, "steps": result.steps, "seconds": result.seconds,
             "params": parameter_count(model), "heldout": None}  # fmt: skip
     return task, model, line
 

@@ -6,11 +6,9 @@ smaller one around the best of the six. Every fit has the same time of one core.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run
 from alfilter.experiments.wallclock import Range, draws
 
@@ -64,7 +62,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         centre = max(trials, key=_score)["settings"] if trials else {}
         trials += [_trial(run, task, drawn(run.method, u, centre)) for u in draws(count, seed)]
     best = max(trials, key=_score)
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": best["steps"], "params": best["params"],
+    return {**run.heading, "steps": best["steps"], "params": best["params"],
             "seconds": sum(trial["seconds"] for trial in trials), "metrics": best["metrics"], "heldout": None,
             "settings": best["settings"], "trials": trials}  # fmt: skip
 

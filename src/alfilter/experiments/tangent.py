@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -63,7 +61,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         part: [float(f"{v:.5g}") for v in normalised(facts.eigenvalues).tolist()]
         for part, facts in (("both", both), ("network", network))
     }
-    return {**asdict(run), "name": run.name, "version": __version__, "metrics": metrics, "heldout": None,
+    return {**run.heading, "metrics": metrics, "heldout": None,
             "spectra": spectra, "octaves": both.numbers()["octaves"]}  # fmt: skip
 
 

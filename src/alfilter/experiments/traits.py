@@ -7,12 +7,10 @@ adaptive or position-dependent must have local parameters; one that is neither s
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run
 from alfilter.experiments.paper import TRAITS
 
@@ -43,7 +41,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         "local_share": float((felt < LOCAL).mean()) if len(felt) else 0.0,
         "median_reach": float(np.median(felt)) if len(felt) else 0.0,
     }
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": 0, "seconds": time.monotonic() - began,
+    return {**run.heading, "steps": 0, "seconds": time.monotonic() - began,
             "params": parameter_count(model), "metrics": metrics, "heldout": None}  # fmt: skip
 
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from alfilter import __version__
 from alfilter.experiments.experiment import Experiment, Lines, Run, crop
 
 IMAGE = "div2k/06.png"
@@ -183,7 +182,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     best = max(trials, key=_psnr)
     score({**best["settings"], "schedule": "constant"})
     best = max(trials, key=_psnr)
-    return {**asdict(run), "name": run.name, "version": __version__, "steps": STEPS, "params": best["params"],
+    return {**run.heading, "steps": STEPS, "params": best["params"],
             "seconds": sum(trial["seconds"] for trial in trials), "metrics": {"psnr": best["psnr"]}, "heldout": None,
             "settings": best["settings"], "trials": trials}  # fmt: skip
 
