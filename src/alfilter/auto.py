@@ -62,6 +62,8 @@ def choose(
     now = clock(goal)
     began = now()
     held = HoldoutTask(task, _HELD, seed)
+    if goal.fill > 0:
+        held.filling()  # once for all trials, and not out of the first one's time
     choice, best, tried = Choice(), -float("inf"), 0
     stages = _stages(start, {**options, **settings}, task.in_dim)
     count = 1 + sum(len(stage) for stage in stages)

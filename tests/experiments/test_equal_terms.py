@@ -12,7 +12,7 @@ from alfilter.experiments import equal_terms
 from alfilter.experiments.equal_terms import IMAGES, PARAMS, declare, execute, summarise
 from alfilter.experiments.experiment import Run
 from alfilter.experiments.tuning import IMAGE
-from alfilter.methods import METHODS
+from alfilter.methods import METHODS, sized
 from alfilter.signals import write_image
 
 
@@ -26,6 +26,13 @@ def test_every_method_on_every_picture() -> None:
     equal = declare(PARAMS)
     assert {run.observe for run in equal} == {"every:2"}
     assert {run.settings["params"] for run in equal} == {PARAMS}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_can_have_the_number_of_parameters(name: str) -> None:
+    options = dict(_of(declare(PARAMS), name).settings)
+    shape = (equal_terms.SIZE, equal_terms.SIZE)
+    sized(name, options.pop("params"), 2, 3, shape, preset="default", **options)  # an error otherwise
 
 
 @pytest.mark.parametrize("params", [None, 30_000])

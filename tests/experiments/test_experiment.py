@@ -86,3 +86,9 @@ def test_every_study_has_runs_with_names_of_their_own() -> None:
         names = [run.name for run in each.runs()]
         assert each.name == name
         assert len(set(names)) == len(names) > 0
+
+
+def test_a_table_writes_equal_counts_as_counts() -> None:
+    lines = [{"group": "a", "n": 1234.0, "x": 1.0}, {"group": "a", "n": 1234.0, "x": 2.0}]
+    text = table(lines, {"n": lambda line: line["n"], "x": lambda line: line["x"]})
+    assert "| a | 2 | 1,234 | 1.50 ± 0.71 |" in text

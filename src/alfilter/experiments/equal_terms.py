@@ -20,8 +20,9 @@ STEPS = 500
 BATCH = 2304  # all that is seen of every:2, a quarter of all pixels
 PARAMS = 60_000
 SEEN = ("every:2", "all")
-# What the sizing option cannot do alone: more rows than the tree has nodes are no parameters.
-SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}}
+# What the sizing option cannot do alone: more rows than the octree has nodes are no parameters, and the layers of the
+# filter bank are too many already.
+SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}, "filter-bank": {"width": 48}}
 
 
 def declare(params: int | None = None) -> list[Run]:

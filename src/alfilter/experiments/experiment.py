@@ -120,6 +120,8 @@ def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float |
 def _cell(values: list[float]) -> str:
     if not values:
         return "–"
+    if all(value == values[0] and value == int(value) for value in values) and values[0] >= 1000:
+        return f"{values[0]:,.0f}"  # a count, such as that of the parameters
     spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
     return f"{statistics.fmean(values):.2f}{spread}"
 

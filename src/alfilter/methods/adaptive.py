@@ -92,32 +92,25 @@ SPARSE = {"tv": 1e-3}  # the paper's λ on the summed total variation of the α 
 
 
 def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a field between the samples should know: nothing finer than they can tell.
+    """Nothing finer than what a field between the samples is told: n values an axis, seen or filled in.
 
-    ω0 grows with the samples per axis; the finest dyadic scale stays a factor of 8 below the Nyquist rate, N/2 cycles
-    across the domain; the band spans two scales. Where most is seen or every other sample, jitter by a share of the
-    distance between seen samples keeps the field calm. Where few are seen it cannot: there the penalty between the
-    samples does, and ω0 may be higher.
+    The finest dyadic scale is the Nyquist rate, n/2 cycles across the domain; ω0 grows with the root of n.
     """
-    sparse = density.gap > SPARSE_GAP
-    omega = min(max((OMEGA_BENT if sparse else OMEGA) * density.seen / 128, 6.0), 90.0)
-    levels = min(max(round(math.log2(max(density.seen, 4) / 8)), 2), 8)
-    options = {"omega": omega, "levels": levels, "bandwidth": 4.0 * density.dims}
+    told = density.seen * max(density.gap, 2.0)  # scattered points have no spacing but their own, and are filled too
+    levels = min(max(int(math.log2(max(told, 4))), 2), 8)
+    omega = float(f"{min(max(OMEGA * math.sqrt(told / 256), 10.0), 60.0):.3g}")
+    options = {"omega": omega, "levels": levels, "bandwidth": 1.25 * density.dims * levels}
     if density.dims > 2:
         options["grid"] = 8
-    calm = {"bend": BEND, "bend_power": 2.0} if sparse else {"jitter": JITTER * density.gap}
-    return options, calm
+    return options, {}
 
 
-SPARSE_GAP = 3.0  # measured at 2 and 4.5 samples between seen ones; the place of the switch is a guess
-OMEGA, OMEGA_BENT = 30.0, 54.0  # at 128 seen samples an axis
-JITTER, BEND = 0.15, 0.03
+OMEGA = 45.0  # at 256 values an axis
 RECONSTRUCT = Preset(
-    {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 0.1, "levels": 4, "bandwidth": 8.0, "grid": 16,
-     "depth": 4, "width": 128, "heads": 4},
-    {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 3e-3},
+    {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "levels": 8, "bandwidth": 20.0, "grid": 16},
+    {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 1.3e-3, "fill": 0.3},
     adapt=_follow_density,
-)  # fmt: skip
+)
 
 
 def _follow_sound(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:

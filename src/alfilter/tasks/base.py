@@ -6,10 +6,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+
+from alfilter.errors import UserError
+
+if TYPE_CHECKING:
+    from alfilter.tasks.between import Filling
 
 Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
 Chunk = tuple[Tensor, Tensor]  # coordinates (n, d), targets (n, c)
@@ -52,6 +57,10 @@ class Task(ABC):
 
     def use(self, sampling: str) -> None:  # noqa: B027
         """Told before a fit how it wants its samples; only shapes have a choice."""
+
+    def filling(self) -> Filling | None:
+        """Values between the seen samples, made from these alone; none where nothing is unseen."""
+        raise UserError("option 'fill' is for grids and scattered points, whose samples have gaps; leave it at 0")
 
     def gaps(self) -> tuple[float, ...]:
         """The distance between *seen* samples along each axis, if they are spread evenly."""

@@ -17,6 +17,7 @@ from alfilter.errors import UserError
 from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal, observed, open_signal
 from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task
+from alfilter.tasks.between import Filling, grid_filling
 
 _CACHED = 1 << 26  # numbers kept ready as float32; larger signals are normalised a chunk at a time
 _EVALUATED = 1 << 14  # samples per pass when nothing is differentiated
@@ -40,10 +41,20 @@ class GridTask(Task):
         self.seen = None if mask is None or mask.all() else torch.from_numpy(np.flatnonzero(mask))
         self.count = len(signal) if self.seen is None else len(self.seen)
         self._sampler = EpochSampler(self.count)
+        self._filling: Filling | None = None
         self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
 
     def observation(self) -> tuple[int, int]:
         return self.count, len(self.signal)
+
+    def filling(self) -> Filling | None:
+        if self._filling is None and self.seen is not None:
+            self._filling = grid_filling(self.signal, self.seen)
+        return self._filling
+
+    def filling_of(self, rows: Tensor) -> Filling:
+        """The filling that some of the seen samples alone would give."""
+        return grid_filling(self.signal, rows if self.seen is None else self.seen[rows])
 
     def batch_size(self, batch: int | None) -> int:
         return self.count if batch is None else min(batch, self.count)

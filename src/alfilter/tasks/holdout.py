@@ -10,6 +10,7 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task, step_generator
+from alfilter.tasks.between import Filling
 from alfilter.tasks.fit import GridTask
 from alfilter.tasks.points import PointTask
 
@@ -28,10 +29,17 @@ class HoldoutTask(Task):
         order = torch.randperm(task.count, generator=step_generator(seed, 0xA7))
         self.held, self.kept = order[:kept_back].sort().values, order[kept_back:].sort().values
         self._sampler = EpochSampler(len(self.kept))
+        self._filling: Filling | None = None
 
     def observation(self) -> tuple[int, int] | None:
         _, total = self.task.observation()
         return len(self.kept), total
+
+    def filling(self) -> Filling | None:
+        """From what is kept, so that nothing of what judges is known."""
+        if self._filling is None:
+            self._filling = self.task.filling_of(self.kept)
+        return self._filling
 
     def batch_size(self, batch: int | None) -> int:
         return len(self.kept) if batch is None else min(batch, len(self.kept))

@@ -18,6 +18,7 @@ from alfilter.errors import UserError
 from alfilter.signals import observed
 from alfilter.signals.points import Array, Box, PointSignal, outside, read_points, support
 from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task
+from alfilter.tasks.between import Filling, point_filling
 
 _EVALUATED = 1 << 14  # points per pass when nothing is differentiated
 _ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
@@ -46,6 +47,7 @@ class PointTask(Task):
         self._reach = support(signal.box.inward(signal.places[index.numpy()]))
         self._sampler = EpochSampler(self.count)
         self._digest = _digest(signal)
+        self._filling: Filling | None = None
 
     @classmethod
     def from_file(
@@ -62,6 +64,17 @@ class PointTask(Task):
 
     def observation(self) -> tuple[int, int]:
         return self.count, self.count  # what is held out would not be there
+
+    def filling(self) -> Filling:
+        if self._filling is None:
+            self._filling = self.filling_of(torch.arange(self.count))
+        return self._filling
+
+    def filling_of(self, rows: Tensor) -> Filling:
+        """The filling that some of the seen points alone would give."""
+        x, y = self.load(rows)
+        filling = point_filling(x, y[:, :-1])
+        return Filling(filling.x, torch.cat((filling.y, torch.ones(len(filling.y), 1)), dim=1))
 
     def batch_size(self, batch: int | None) -> int:
         return self.count if batch is None else min(batch, self.count)

@@ -62,6 +62,8 @@ def accumulate_gradient(
     # a batch smaller than a piece a thread is shared out too, or all but one would have nothing to do
     size = min(setting.micro, -(-total // team.total))
     pieces = task.pieces(step, seed, setting.batch, size)
+    filling = task.filling() if setting.fill > 0 else None
+    between = filling.pieces(step, seed, total, size) if filling else []
     stopped = False
 
     def work(position: int) -> float:
@@ -81,6 +83,18 @@ def accumulate_gradient(
             share += losses[-1].item()
         return share
 
+    def fill(position: int) -> float:
+        """The loss against the filling at a member's share of the unseen samples."""
+        assert filling is not None
+        field, share = team.members[position], 0.0
+        count = sum(len(piece) for piece in between)
+        for number in range(team.first + position, len(between), team.total):
+            x, y = on_device(filling.load(between[number]), field)
+            losses = [setting.fill * task.loss(out, y) / count for out in field.outputs(x)]
+            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
+            share += losses[-1].item()
+        return share
+
     def bend(position: int) -> float:
         """The penalty at a member's share of the places, a quarter as many as there are samples."""
         generator = step_generator(seed ^ 0xBE4D, (step << 20) + team.first + position)
@@ -96,6 +110,8 @@ def accumulate_gradient(
     if stops:
         return None
     terms = {"data": data}
+    if filling is not None:
+        (terms["fill"],) = team.processes.total([sum(side_by_side(fill, range(len(team.members))))])
     if setting.bend > 0:
         (terms["bend"],) = team.processes.total([sum(side_by_side(bend, range(len(team.members))))])
     team.gather()

@@ -1,0 +1,92 @@
+"""Values between scattered points: local splines, the kind of which is chosen by points kept back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_NEIGHBOURS = 32  # points a local spline sees
+_PLACES = 4  # per point
+_MOST = 1 << 16  # places, and points kept back, at most
+_BACK = 0.1
+_KINDS: tuple[tuple[str, float], ...] = (  # kernel, smoothing
+    ("thin_plate_spline", 0.0),
+    ("linear", 0.0),
+    ("thin_plate_spline", 1e-2),
+    ("linear", 1e-2),
+)
+
+
+def near_places(points: Array) -> Array:
+    """Places in [-1, 1]^d as dense as the points: a random point, moved by about the distance to its neighbours.
+
+    points: (n, d) → (4 n, d), at most 65,536. The same points give the same places.
+    """
+    from scipy.spatial import cKDTree
+
+    count, dims = points.shape
+    draw = np.random.default_rng(0)
+    picked = draw.integers(count, size=min(_PLACES * count, _MOST))
+    near = min(2 * dims, count - 1)
+    if near < 1:
+        return np.asarray(points[picked], dtype=np.float64)
+    reach, _ = cKDTree(points).query(points[picked], near + 1)
+    moved = points[picked] + draw.standard_normal((len(picked), dims)) * reach[:, -1:] / np.sqrt(dims)
+    return np.asarray(np.clip(moved, points.min(0), points.max(0)), dtype=np.float64)
+
+
+def spread(points: Array, values: Array, places: Array) -> Array:
+    """Values (m, c) at places (m, d): radial basis functions on the 32 nearest points, duplicates averaged.
+
+    A thin plate or the linear kernel, exact on the points or smoothed: whichever says best what a tenth of the points
+    were, told the others. points: (n, d). values: (n, c).
+
+    >>> square = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
+    >>> float(spread(square, square[:, :1], np.array([[0.5, 0.0]])).round(6)[0, 0])
+    0.5
+    """
+    points, values = _merged(points, values)
+    if len(points) <= points.shape[1] + 1 or np.linalg.matrix_rank(points - points.mean(0)) < points.shape[1]:
+        return _nearest(points, values, places)  # too few, or all on a line: a plane cannot be laid through them
+    order = np.random.default_rng(0).permutation(len(points))
+    back = order[: min(round(_BACK * len(points)), _MOST // 16)]
+    rest = np.delete(order, np.arange(len(back)))
+    if len(back) < 10:
+        return _splines(points, values, places, *_KINDS[0])
+
+    def error(kind: tuple[str, float]) -> float:
+        return float(np.mean((_splines(points[rest], values[rest], points[back], *kind) - values[back]) ** 2))
+
+    return _splines(points, values, places, *min(_KINDS, key=error))
+
+
+def _splines(points: Array, values: Array, places: Array, kernel: str, smoothing: float) -> Array:
+    from scipy.interpolate import RBFInterpolator
+
+    neighbours = min(_NEIGHBOURS, len(points))
+    try:
+        splines: Any = RBFInterpolator(points, values, neighbors=neighbours, kernel=kernel, smoothing=smoothing)
+        found: Array = splines(places)
+    except np.linalg.LinAlgError:  # some neighbourhood lies on a line
+        return _nearest(points, values, places)
+    low, high = values.min(0), values.max(0)
+    return np.clip(found, low - (high - low) / 4, high + (high - low) / 4)  # a nearly singular system may say anything
+
+
+def _nearest(points: Array, values: Array, places: Array) -> Array:
+    from scipy.spatial import cKDTree
+
+    _, index = cKDTree(points).query(places)
+    return np.asarray(values[index], dtype=np.float64)
+
+
+def _merged(points: Array, values: Array) -> tuple[Array, Array]:
+    """Every place once, with the mean of its values."""
+    once, where, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+    total = np.zeros((len(once), values.shape[1]))
+    np.add.at(total, where.reshape(-1), values)
+    return once, total / counts[:, None]
