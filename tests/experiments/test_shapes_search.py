@@ -55,3 +55,17 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     best = max(trial["metrics"].get("iou", 0.0) for trial in line["trials"])
     assert line["metrics"].get("iou", 0.0) == best
     assert study.summarise([line]).count("(best)") == 1
+
+
+def test_rates_are_tried_again_in_longer_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "meshes").mkdir()
+    trimesh.creation.icosphere(subdivisions=2).export(tmp_path / "meshes" / "bunny.obj")
+    monkeypatch.setattr(shapes_search, "RESOLUTION", 24)
+    monkeypatch.setattr(shapes_search, "LONGER", 0.1)
+    runs = shapes_search.rates()
+    assert len(runs) == len(OPTIONS) * len(shapes_search.FACTORS)
+    siren = [run for run in runs if run.method == "siren"]
+    assert [run.training["lr"] for run in siren] == pytest.approx([1.2e-3, 6e-4, 3e-4])
+    lines = [shapes_search.execute_rates(run, str(tmp_path)) for run in siren[:1]]
+    assert lines[0]["steps"] > 0
+    assert "| siren, rates times 1 | 1 |" in shapes_search.summarise_rates(lines)

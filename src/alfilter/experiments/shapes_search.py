@@ -2,6 +2,9 @@
 
 The draws are one low-discrepancy sequence, read through each method's own ranges: six over the whole box, four in a
 smaller one around the best of the six. Every fit has the same time of one core. The IoU with the scan decides.
+
+A rate that is best in seconds can end a fit of minutes in noise. So `shapes-rates` fits each method's best setting
+again for longer, at the rate found and at a half and a quarter of it.
 """
 
 from __future__ import annotations
@@ -9,13 +12,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.experiment import Experiment, Lines, Run
+from alfilter.experiments.experiment import Experiment, Lines, Run, table
 from alfilter.experiments.wallclock import Range, draws
 
 MESH = "meshes/bunny.obj"
 BUDGET = 25.0  # seconds of a core each
 RESOLUTION = 128  # of the surface and the grid that are scored
 BROAD, NARROW = 6, 4
+LONGER = 120.0  # seconds of a core, where rates are tried again
+FACTORS = (1.0, 0.5, 0.25)
 
 WIDTH = {"width": Range(choices=(128, 160, 192))}
 BATCH = {"batch": Range(choices=(2048, 4096))}
@@ -105,6 +110,60 @@ def summarise(lines: Lines) -> str:
     return "\n".join(rows)
 
 
+# the search's own result: batch and network as in the presets, rates as found
+FOUND: dict[str, dict[str, float]] = {
+    "al-sine": {"lr": 4.6e-4, "lr_encoding": 1.3e-3},
+    "siren": {"lr": 1.2e-3},
+    "pe-mlp": {"lr": 1e-3},
+    "bacon": {"lr": 6e-3},
+}
+
+
+def rates() -> list[Run]:
+    """The best setting of every method at its rates times each factor."""
+    return [
+        Run(
+            f"{name}, rates times {factor:g}",
+            MESH,
+            method=name,
+            preset="default-shape",
+            training={"budget": LONGER, **{key: factor * value for key, value in FOUND[name].items()}},
+        )
+        for factor in FACTORS
+        for name in OPTIONS
+    ]
+
+
+def execute_rates(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """One longer fit."""
+    import torch
+
+    from alfilter.tasks import SdfTask
+    from alfilter.tasks.opening import open_task
+
+    torch.set_num_threads(threads)
+    task = open_task(str(Path(data) / run.image), seed=run.seed)
+    assert isinstance(task, SdfTask)
+    return {**run.heading, **_trial(run, task, {}), "settings": {}, "heldout": None}
+
+
+def summarise_rates(lines: Lines) -> str:
+    """IoU and steps of every method and factor."""
+    columns: dict[str, Any] = {
+        "IoU, %": lambda line: 100 * _score(line),
+        "Chamfer above the floor, 1e-6": lambda line: _above(line["metrics"]),
+        "steps": lambda line: float(line["steps"]),
+    }
+    return table(lines, columns)
+
+
+def _above(metrics: dict[str, float]) -> float | None:
+    return 1e6 * (metrics["chamfer"] - metrics["chamfer_floor"]) if "chamfer" in metrics else None
+
+
 STUDY = Experiment(
     "shapes-search", "which setting of each method is best for a shape in little time?", runs, summarise, execute
+)
+RATES_STUDY = Experiment(
+    "shapes-rates", "which rates still hold in longer fits of a shape?", rates, summarise_rates, execute_rates
 )
