@@ -1,13 +1,13 @@
 """How close is a training step of every method to its own floor: its matrix products, and for grids its gathers?
 
-One step: the gradient of a batch of 8,192 of the samples of a 512×512 colour picture in its pieces, and the optimiser's
+One step: the gradient of a batch (of 8,192 unless told) of the samples of a 512×512 colour picture in its pieces, and the optimiser's
 update, at the method's default setting. The floor is read off the method itself: all matrix products of one
 piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
 repeated with nothing between them, on as many threads as the step. A gather is the compiled sum over the corners of a
 cell and the scatter of its gradient into zeros, with known places and weights (torch's own scatter is several times
 slower and would flatter us). Both are timed in turns in one process; the best of the repetitions counts.
 
-    python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire]
+    python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire] [--batch 8192]
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Gather:
         gathering.scatter(found.numpy(), *given, torch.zeros_like(self.table).numpy())
 
 
-def floor(method: Field, task: ImageTask, size: int) -> Step:
+def floor(method: Field, task: ImageTask, size: int, batch: int) -> Step:
     """The products and gathers of a step of this field, and nothing else."""
     recorder = Recorder()
     x, y = task.load(torch.randperm(len(task.signal))[:size])
@@ -117,12 +117,12 @@ def floor(method: Field, task: ImageTask, size: int) -> Step:
         for gather in gathers:
             gather.run()
 
-    return lambda: side_by_side(piece, range(BATCH // size))
+    return lambda: side_by_side(piece, range(batch // size))
 
 
-def step(method: Field, task: ImageTask, name: str) -> Step:
+def step(method: Field, task: ImageTask, name: str, batch: int) -> Step:
     """One step as `fit` takes it, on an encoding that has seen the signal."""
-    setting = training(name, "default", batch=BATCH)
+    setting = training(name, "default", batch=batch)
     adapt(method, task, setting, 0, 0, 0.0)
     team, optimiser = Team(method), make_optimiser(method, setting)
     count = iter(range(1 << 62))
@@ -135,12 +135,12 @@ def step(method: Field, task: ImageTask, name: str) -> Step:
     return run
 
 
-def measure(name: str, task: ImageTask, repeat: int) -> dict[str, Any]:
+def measure(name: str, task: ImageTask, repeat: int, batch: int = BATCH) -> dict[str, Any]:
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
     made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
-    size = min(training(name, "default").micro, BATCH // workers())
-    training_step = step(made, task, name)  # first: it fits the encoding to the signal
-    runs = {"step": training_step, "floor": floor(made, task, size)}
+    size = min(training(name, "default").micro, batch // workers())
+    training_step = step(made, task, name, batch)  # first: it fits the encoding to the signal
+    runs = {"step": training_step, "floor": floor(made, task, size, batch)}
     best = dict.fromkeys(runs, float("inf"))
     for turn in range(repeat + 2):
         for label, run in runs.items():
@@ -154,7 +154,7 @@ def measure(name: str, task: ImageTask, repeat: int) -> dict[str, Any]:
         "ms": 1e3 * best["step"],
         "floor ms": 1e3 * best["floor"],
         "ratio": best["step"] / best["floor"],
-        "points per second": BATCH / best["step"],
+        "points per second": batch / best["step"],
     }
 
 
@@ -164,6 +164,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=12, help="repetitions of everything")
     parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--only", help="methods, separated by commas")
+    parser.add_argument("--batch", type=int, default=BATCH, help="samples of a step")
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -175,7 +176,7 @@ def main() -> None:
     rows = []
     for name in names:
         with pieces_only():  # as `fit` runs
-            row = measure(name, task, arguments.repeat)
+            row = measure(name, task, arguments.repeat, arguments.batch)
         rows.append(row)
         if not arguments.json:
             verdict = "yes" if row["ratio"] <= TARGET else "no"
