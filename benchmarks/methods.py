@@ -1,8 +1,8 @@
 """How close is a training step of every method to its own floor: its matrix products, and for grids its gathers?
 
-One step: the gradient of a batch (of 8,192 unless told) of the samples of a 512×512 colour picture in its pieces, and the optimiser's
-update, at the method's default setting. The floor is read off the method itself: all matrix products of one
-piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
+One step: the gradient of a batch (of 8,192 unless told) of the samples of a 512×512 colour picture in its pieces, and
+the optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix products of
+one piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
 repeated with nothing between them, on as many threads as the step. A gather is the compiled sum over the corners of a
 cell and the scatter of its gradient into zeros, with known places and weights (torch's own scatter is several times
 slower and would flatter us). Both are timed in turns in one process; the best of the repetitions counts.
