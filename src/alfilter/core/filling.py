@@ -23,6 +23,7 @@ _ROUNDS = 4
 _TOLERANCE, _MOST = 1e-4, 300  # of the conjugate gradients
 _SOLID = 2.0  # reach in three dimensions and more, where offsets are many
 _BACK = 0.1  # share of the seen samples that judge between kinds of smoothness
+_WINDOW = 1 << 16  # samples in which they are judged
 _FEWEST = 200  # seen samples below which nothing is kept back
 
 
@@ -119,12 +120,17 @@ _BAND, _FILLED = 1 << 20, 1 << 22
 
 
 def chosen(values: Array, seen: Mask) -> Smoothness:
-    """The kind of smoothness that says best what a tenth of the seen samples were, told the others."""
+    """The kind of smoothness that says best what a tenth of the seen samples were, told the others.
+
+    Judged in a window in the middle of a large grid.
+    """
+    options = list(kinds(float((seen.size / max(1, seen.sum())) ** (1 / seen.ndim))).values())
+    window = tuple(_middle(n, _WINDOW ** (1 / seen.ndim)) for n in seen.shape)
+    values, seen = values[window], seen[window]
     rows = np.flatnonzero(seen)
-    options = list(kinds(float((seen.size / max(1, len(rows))) ** (1 / seen.ndim))).values())
     if len(rows) < _FEWEST:
         return options[0]
-    back = np.random.default_rng(0).permutation(rows)[: max(1, round(_BACK * len(rows)))]
+    back = np.random.default_rng(0).permutation(rows)[: round(_BACK * len(rows))]
     rest = seen.copy()
     rest.reshape(-1)[back] = False
     truth = values.reshape(-1, values.shape[-1])[back]
@@ -134,6 +140,11 @@ def chosen(values: Array, seen: Mask) -> Smoothness:
         return float(np.mean((guess - truth) ** 2))
 
     return min(options, key=error)
+
+
+def _middle(count: int, most: float) -> slice:
+    first = max(0, (count - round(most)) // 2)
+    return slice(first, first + min(count, round(most)))
 
 
 def structure_tensor(u: Array, before: float, around: float) -> Array:
