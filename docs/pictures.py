@@ -3,11 +3,12 @@
 python docs/pictures.py overview runs/demo
 python docs/pictures.py alpha runs/experiments/alpha.jsonl
 python docs/pictures.py kernel runs/experiments/kernel.jsonl    and so for every study of report/studies.py
-python docs/pictures.py between runs/experiments/between.jsonl
+python docs/pictures.py between runs/experiments/between.jsonl    and between-crops
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import sys
@@ -123,7 +124,36 @@ def between_points(lines: Path, out: Path) -> None:
     figure.savefig(out)
 
 
+SHOWN = ("bicubic", "siren", "al-sine, paper", "siren, told the filling", "al-sine")
+
+
+def between_crops(lines: Path, out: Path) -> None:
+    """A crop of a picture of which every other pixel was seen: truth, what was seen, and what was made of it."""
+    image, panels = "div2k/04.png", {}
+    for line in map(json.loads, lines.read_text(encoding="utf-8").splitlines()):
+        if (line["image"], line["observe"]) == (image, "every:2") and line["group"] in SHOWN:
+            pictures = line["pictures"]
+            panels.setdefault("truth", pictures["reference"])
+            panels.setdefault("seen", pictures["observed"])
+            panels[f"{line['group']}\n{line['heldout']['psnr_between']:.2f} dB between"] = pictures["reconstruction"]
+    figure = Figure(figsize=(2.6 * len(panels), 3.1), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (title, png) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
+        pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))))
+        axes.imshow(pixels[:96, :96], interpolation="nearest")
+        axes.set_title(title, fontsize=8)
+        axes.set_axis_off()
+    out.parent.mkdir(exist_ok=True)
+    figure.savefig(out)
+
+
 if __name__ == "__main__":
     what, source = sys.argv[1], Path(sys.argv[2])
-    makers = {"overview": overview, "alpha": alpha_curves, "between": between_points, **dict.fromkeys(FIGURES, study)}
+    makers = {
+        "overview": overview,
+        "alpha": alpha_curves,
+        "between": between_points,
+        "between-crops": between_crops,
+        **dict.fromkeys(FIGURES, study),
+    }
     makers[what](source, IMAGES / f"{what}.png")

@@ -11,6 +11,7 @@ import numpy as np
 
 from alfilter.experiments.experiment import Experiment, Lines, Run, table
 from alfilter.experiments.interpolators import PIXELS, POINTS
+from alfilter.experiments.keeping import kept, seen_of
 
 if TYPE_CHECKING:
     from alfilter.signals import GridSignal
@@ -25,7 +26,7 @@ TERRAIN = "terrain"  # the elevation grid inside the matplotlib wheel
 MEASURED = ("random:0.02", "random:0.1")
 
 Options = Mapping[str, Any]
-COMMON: dict[str, Any] = {"schedule": "cosine", "decay": 0.01, "batch": 8192}
+COMMON: dict[str, Any] = {"schedule": "cosine", "decay": 0.01, "batch": 2048}
 
 # Beside three values of its own number (ω0, σ, L) a method tries a means that any method can have: where much is seen
 # coordinate jitter and a mean of the weights, where little is seen the penalty between the samples. Found at `every:2`
@@ -95,7 +96,7 @@ def runs() -> list[Run]:
         paper = {"budget": SECONDS, "clock": "cpu", "tv": 1e-3}
         rows += [Run("al-sine, paper", i, preset="paper", size=SIZE, observe=observe, training=paper) for i in IMAGES]
     # whose merit is it, the filling's or the method's? siren with the same filling and the recipe of al-sine's preset
-    told = ({"omega": 45.0}, {"lr": 5e-4, "batch": 4096, "fill": 0.3})
+    told = ({"omega": 45.0}, {"lr": 5e-4, "fill": 0.5})
     rows += [fitted("siren", "every:2", image, told, "siren, told the filling", SECONDS) for image in IMAGES]
     budget = {"budget": SECONDS, "clock": "cpu"}
     rows += [Run("al-sine", TERRAIN, preset="reconstruct", observe=observe, training=budget) for observe in MEASURED]
@@ -118,24 +119,40 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     import torch
 
     from alfilter.methods import build, parameter_count, training
+    from alfilter.tasks import PointTask
     from alfilter.training import density_of, fit
 
     del threads  # a fit's seconds are those of one core
     torch.set_num_threads(1)
     task = open_task(run, data)
     began = time.monotonic()
-    params, steps = 0, 0
+    params, steps, model = 0, 0, None
     if run.method in PIXELS or run.method in POINTS:
-        scores = _interpolated(run.method, task)
+        prediction = _interpolated(run.method, task)
     else:
         density = density_of(task)
         sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
         model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **run.settings)
         recipe = training(run.method, run.preset, density, **run.training)
-        steps = fit(model, task, training=recipe, seed=run.seed).steps
-        scores, params = task.evaluate(model), parameter_count(model)
-    return {**run.heading, "steps": steps, "params": params,
-            "seconds": time.monotonic() - began, "metrics": scores.metrics, "heldout": scores.heldout}  # fmt: skip
+        steps, params = fit(model, task, training=recipe, seed=run.seed).steps, parameter_count(model)
+        prediction = predicted(model, task)
+    seconds = time.monotonic() - began
+    if isinstance(task, PointTask):
+        scores, pictures = task.compare(prediction), {}
+    else:
+        target = task.target()
+        scores = task.compare(prediction, target)
+        pictures = kept(model, prediction.numpy(), target.numpy(), seen_of(task))
+    return {**run.heading, "steps": steps, "params": params, "seconds": seconds,
+            "metrics": scores.metrics, "heldout": scores.heldout, **pictures}  # fmt: skip
+
+
+def predicted(model: Any, task: ImageTask | PointTask) -> Any:
+    """What a field says at all samples of a task, seen or not."""
+    from alfilter.tasks import PointTask
+    from alfilter.tasks.fit import sample_grid
+
+    return task.predictions(model) if isinstance(task, PointTask) else sample_grid(model, task.signal.shape)
 
 
 def open_task(run: Run, data: str) -> ImageTask | PointTask:
@@ -177,19 +194,17 @@ def terrain() -> Any:
     return PointSignal(places, height.reshape(-1, 1), coord_names=["east", "north"], value_names=["elevation"])
 
 
-def _interpolated(name: str, task: Any) -> Any:
+def _interpolated(name: str, task: ImageTask | PointTask) -> Any:
+    """An interpolator's values at all samples of a task."""
     import torch
 
-    if name in POINTS and task.signal.kind == "points":
-        seen = task.seen.numpy()
-        signal = task.signal
-        prediction = POINTS[name](signal.places[seen], signal.measured[seen], signal.places)
-        return task.compare(prediction)
-    target = task.target()
-    mask = np.zeros(len(task.signal), bool)
-    mask[task.seen.numpy()] = True
-    filled = PIXELS[name](target.double().numpy(), mask.reshape(task.signal.shape))
-    return task.compare(torch.from_numpy(filled).float(), target)
+    from alfilter.tasks import PointTask
+
+    if isinstance(task, PointTask):
+        assert task.seen is not None
+        seen, signal = task.seen.numpy(), task.signal
+        return POINTS[name](signal.places[seen], signal.measured[seen], signal.places)
+    return torch.from_numpy(PIXELS[name](task.target().double().numpy(), seen_of(task))).float()
 
 
 def _words(setting: tuple[Options, Options]) -> str:

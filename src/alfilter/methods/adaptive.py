@@ -108,7 +108,7 @@ def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 OMEGA = 45.0  # at 256 values an axis
 RECONSTRUCT = Preset(
     {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "levels": 8, "bandwidth": 20.0, "grid": 16},
-    {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 1.3e-3, "fill": 0.3},
+    {"batch": 2048, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 1.3e-3, "fill": 0.5},
     adapt=_follow_density,
 )
 
