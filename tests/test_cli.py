@@ -219,6 +219,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"alfilter {__version__}\n"
 
 
+def test_the_package_is_a_command_too() -> None:
+    words = [sys.executable, "-m", "alfilter", "--version"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.startswith("alfilter ")
+
+
 def test_output_that_cannot_be_written() -> None:
     """A full disk behind stdout is an error of one line; a reader that left is none."""
     words = [sys.executable, "-m", "alfilter.cli", "experiment", "--list"]
