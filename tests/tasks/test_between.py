@@ -118,3 +118,21 @@ def test_a_shape_has_no_gaps_to_fill() -> None:
     field = build("al-sine", in_dim=3, out_dim=1, preset="default-shape", **SIZE)
     with pytest.raises(UserError, match="'fill' is for grids and scattered points"):
         fit(field, task, steps=1, fill=0.1)
+
+
+def test_points_without_weight_have_no_say() -> None:
+    places = np.random.default_rng(0).random((60, 2))
+    values, weights = places[:, :1].copy(), np.ones(60)
+    values[:10], weights[:10] = 50.0, 0.0
+    filling = PointTask(PointSignal(places, values, weights=weights)).filling()
+    assert filling is not None
+    told = filling.x.numpy()[:, 0]
+    assert np.abs(np.corrcoef(told, filling.y[:, 0].numpy())[0, 1]) > 0.99
+
+
+def test_many_coordinates_are_not_filled() -> None:
+    draw = np.random.default_rng(0)
+    task = PointTask(PointSignal(draw.random((50, 6)), draw.random((50, 1))))
+    assert task.filling() is None
+    field = build("al-sine", in_dim=6, out_dim=1, preset="reconstruct", samples=task.samples, grid=1, **SIZE)
+    assert "fill" not in fit(field, task, steps=2, fill=0.5).history[-1]

@@ -21,6 +21,7 @@ from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task
 from alfilter.tasks.between import Filling, point_filling
 
 _EVALUATED = 1 << 14  # points per pass when nothing is differentiated
+_FILLED = 4  # coordinates up to which values between the points are made
 _ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
 
 
@@ -65,15 +66,18 @@ class PointTask(Task):
     def observation(self) -> tuple[int, int]:
         return self.count, self.count  # what is held out would not be there
 
-    def filling(self) -> Filling:
+    def filling(self) -> Filling | None:
         if self._filling is None:
             self._filling = self.filling_of(torch.arange(self.count))
         return self._filling
 
-    def filling_of(self, rows: Tensor) -> Filling:
-        """The filling that some of the seen points alone would give."""
+    def filling_of(self, rows: Tensor) -> Filling | None:
+        """The filling that some of the seen points alone would give; none in so many dimensions that all is gap."""
+        if self.in_dim > _FILLED:
+            return None
         x, y = self.load(rows)
-        filling = point_filling(x, y[:, :-1])
+        counted = y[:, -1] > 0  # what has no weight has no say
+        filling = point_filling(x[counted], y[counted, :-1])
         return Filling(filling.x, torch.cat((filling.y, torch.ones(len(filling.y), 1)), dim=1))
 
     def batch_size(self, batch: int | None) -> int:
