@@ -72,6 +72,7 @@ def main() -> int:
     p.add_argument("--dtype", default="uint8", choices=("uint8", "uint16", "float32"))
     p.add_argument("--processes", default="1,2", help="numbers of processes, e.g. 1,2")
     p.add_argument("--words", default="", help="more words for alfilter fit")
+    p.add_argument("--fit-only", action="store_true", help="leave out eval and render, which pass over all pixels again")
     p.add_argument("--json", action="store_true")
     arguments = p.parse_args()
     rows: list[dict[str, Any]] = []
@@ -85,8 +86,9 @@ def main() -> int:
             done = run([*words, *threads, *shlex.split(arguments.words)], count)
             model = f"{out}/model.safetensors"
             rows.append({"what": f"fit, {count} process(es)", **done, "scores": json.loads(done["said"])["metrics"]})
-        rows.append({"what": "eval", **run(["eval", model, str(picture), "--json"])})
-        rows.append({"what": "render to PNG", **run(["render", model, f"{folder}/out.png"])})
+        if not arguments.fit_only:
+            rows.append({"what": "eval", **run(["eval", model, str(picture), "--json"])})
+            rows.append({"what": "render to PNG", **run(["render", model, f"{folder}/out.png"])})
     for row in rows:
         row.pop("said")
     if arguments.json:

@@ -65,7 +65,7 @@ def test_rates_are_tried_again_in_longer_fits(tmp_path: Path, monkeypatch: pytes
     runs = shapes_search.rates()
     assert len(runs) == len(OPTIONS) * len(shapes_search.FACTORS)
     siren = [run for run in runs if run.method == "siren"]
-    assert [run.training["lr"] for run in siren] == pytest.approx([1.2e-3, 6e-4, 3e-4])
+    assert [run.training["lr"] for run in siren] == pytest.approx([1.2e-3, 4.8e-4])
     lines = [shapes_search.execute_rates(run, str(tmp_path)) for run in siren[:1]]
     assert lines[0]["steps"] > 0
     assert "| siren, rates times 1 | 1 |" in shapes_search.summarise_rates(lines)

@@ -4,7 +4,7 @@ The draws are one low-discrepancy sequence, read through each method's own range
 smaller one around the best of the six. Every fit has the same time of one core. The IoU with the scan decides.
 
 A rate that is best in seconds can end a fit of minutes in noise. So `shapes-rates` fits each method's best setting
-again for longer, at the rate found and at a half and a quarter of it.
+again for longer, at the rate found and at two fifths of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BUDGET = 25.0  # seconds of a core each
 RESOLUTION = 128  # of the surface and the grid that are scored
 BROAD, NARROW = 6, 4
 LONGER = 120.0  # seconds of a core, where rates are tried again
-FACTORS = (1.0, 0.5, 0.25)
+FACTORS = (1.0, 0.4)
 
 WIDTH = {"width": Range(choices=(128, 160, 192))}
 BATCH = {"batch": Range(choices=(2048, 4096))}
