@@ -72,7 +72,7 @@ def main() -> int:
     p.add_argument("--dtype", default="uint8", choices=("uint8", "uint16", "float32"))
     p.add_argument("--processes", default="1,2", help="numbers of processes, e.g. 1,2")
     p.add_argument("--words", default="", help="more words for alfilter fit")
-    p.add_argument("--fit-only", action="store_true", help="leave out eval and render, which pass over all pixels again")
+    p.add_argument("--fit-only", action="store_true", help="leave out eval and render, which see all pixels again")
     p.add_argument("--json", action="store_true")
     arguments = p.parse_args()
     rows: list[dict[str, Any]] = []
