@@ -58,7 +58,7 @@ def test_places_follow_the_density_of_the_points():
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(-0.5, 0.02, (400, 2)), rng.uniform(-1, 1, (100, 2))])
     places = near_places(points)
-    assert len(places) == 2000
+    assert len(places) == 8000
     assert np.array_equal(places, near_places(points))
     assert np.mean(np.linalg.norm(places + 0.5, axis=1) < 0.1) > 0.6
     assert (places >= points.min(0)).all()
