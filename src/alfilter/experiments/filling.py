@@ -28,12 +28,9 @@ ROWS: dict[str, Callable[[float], Smoothness | None]] = {
     "far edges": _changed("far edges"),
     "plates": _changed("plates"),
     "near, edges have no say": _changed("near edges", power=0.0),
-    "near, power 1": _changed("near edges", power=1.0),
     "near, rough 3": _changed("near edges", rough=3.0),
     "near, edge 0.01": _changed("near edges", edge=0.01),
-    "near, J over 3 samples": _changed("near edges", around=3.0),
     "far, edges have no say": _changed("far edges", power=0.0),
-    "far, power 2, edge 0.2": _changed("far edges", power=2.0, edge=0.2),
     "far, rough 3": _changed("far edges", rough=3.0),
 }
 
