@@ -90,7 +90,7 @@ def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int 
         return u
     strides = np.array([_stride(h, shape) for h in steps], np.int64)
     free = (~seen).reshape(-1).astype(np.float32)
-    for _ in range(rounds if kind.power > 0 else 1):
+    for _ in range(1 if kind.power == 0 else rounds if len(shape) < 3 else min(rounds, 2)):
         tensor = structure_tensor(u, _BEFORE, kind.around)
         system = _System(strides, np.stack([_weight(h, tensor, kind) for h in steps]), free)
         channels = [(known[..., k].reshape(-1), u[..., k].reshape(-1)) for k in range(u.shape[-1])]
@@ -116,7 +116,7 @@ def bands(shape: Sequence[int], gap: float) -> list[tuple[slice, slice]]:
     return [(slice(low, min(end + margin, shape[0])), slice(first, end)) for low, first, end in cuts]
 
 
-_BAND, _FILLED = 1 << 20, 1 << 22
+_BAND, _FILLED = 1 << 20, 1 << 21  # samples: a minute of one core for a picture, at the most
 
 
 def chosen(values: Array, seen: Mask) -> Smoothness:
