@@ -136,3 +136,19 @@ def test_many_coordinates_are_not_filled() -> None:
     assert task.filling() is None
     field = build("al-sine", in_dim=6, out_dim=1, preset="reconstruct", samples=task.samples, grid=1, **SIZE)
     assert "fill" not in fit(field, task, steps=2, fill=0.5).history[-1]
+
+
+def test_a_band_in_which_nothing_is_seen_is_left_out(tmp_path, monkeypatch) -> None:
+    from alfilter.core import filling as module
+    from alfilter.signals import write_image
+
+    seen = np.zeros((64, 16, 1), np.float32)
+    seen[:8] = 1.0
+    write_image(tmp_path / "mask.png", seen)
+    monkeypatch.setattr(module, "_BAND", 8 * 16)
+    task = ImageTask(GridSignal(waves(64)[:, :16], span=(0.0, 1.0)), f"mask:{tmp_path / 'mask.png'}")
+    filling = task.filling()
+    assert filling is not None
+    rows = {round(float(y), 3) for y in filling.x[:, 0].tolist()}
+    assert max(rows) < 0.5, "the last bands are far from all that is known"
+    assert float(filling.y.min()) > 0.02

@@ -44,14 +44,14 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling:
     kind = None
     for read, kept in bands(signal.shape, gap):
         part = mask[read]
+        if not part.any():
+            continue  # nothing is known here
         index = torch.from_numpy(np.flatnonzero(part)) + read.start * row
         known = np.zeros((part.size, signal.out_dim), np.float32)
         known[part.reshape(-1)] = signal.values(index).numpy()
         known = known.reshape(*part.shape, signal.out_dim)
         kind = kind or chosen(known, part)  # the first band decides for all
-        filled = fill(known, part, kind).reshape(part.shape[0], row, -1)[kept.start - read.start :][
-            : kept.stop - kept.start
-        ]
+        filled = fill(known, part, kind)[kept.start - read.start :][: kept.stop - kept.start]
         unseen = np.flatnonzero(~mask[kept])
         rows.append(torch.from_numpy(unseen) + kept.start * row)
         values.append(torch.from_numpy(filled.reshape(-1, signal.out_dim)[unseen]))
