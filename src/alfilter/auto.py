@@ -67,7 +67,8 @@ def choose(
     choice, best, tried = Choice(), -float("inf"), 0
     stages = _stages(start, {**options, **settings}, task.in_dim)
     count = 1 + sum(len(stage) for stage in stages)
-    short = _shortened(goal, count)
+    spent = (now() - began) / goal.budget if goal.budget is not None else 0.0  # by the filling
+    short = _shortened(goal, (SHARE - min(spent, SHARE / 2)) / count)
     everything: list[list[Changes]] = [[{}], *stages]
     for number, stage in enumerate(everything):
         for changes in stage:
@@ -117,9 +118,8 @@ def _stages(start: Changes, fixed: Changes, dims: int) -> list[list[Changes]]:
     return [[changes for changes in stage if not set(changes) & set(fixed)] for stage in stages]
 
 
-def _shortened(goal: Training, count: int) -> Training:
-    """The training of one trial: all of them take `SHARE` of the whole."""
-    part = SHARE / count
+def _shortened(goal: Training, part: float) -> Training:
+    """The training of one trial, which takes that part of the whole."""
     rate = {"lr": min(2 * goal.lr, 2e-3), "schedule": "cosine", "decay": 0.1}
     if goal.budget is not None:
         return replace(goal, budget=max(0.1, goal.budget * part), **rate)  # type: ignore[arg-type]
