@@ -94,7 +94,7 @@ SPARSE = {"tv": 1e-3}  # the paper's λ on the summed total variation of the α 
 def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     """Nothing finer than what a field between the samples is told: n values an axis, seen or filled in.
 
-    The finest dyadic scale is the Nyquist rate, n/2 cycles across the domain; ω0 grows with the root of n, up to n = 256.
+    The finest dyadic scale is the Nyquist rate, n/2 cycles across the domain; ω0 grows with the root of n, to n = 256.
     """
     told = density.seen * max(density.gap, 2.0)  # scattered points have no spacing but their own, and are filled too
     levels = min(max(int(math.log2(max(told, 4))), 2), 8)
