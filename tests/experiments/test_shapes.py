@@ -16,7 +16,7 @@ def test_methods_take_turns_with_equal_time() -> None:
     methods = [run.method for run in runs if run.image == "meshes/lucy.ply"]
     assert methods == [name for name in shapes.METHODS if name in methods]
     assert [run.image for run in runs[: len(methods)]] == ["meshes/armadillo.obj"] * len(methods)
-    assert {run.training["budget"] for run in runs} == {40.0}
+    assert {run.training["budget"] for run in runs} == {20.0}
     assert {run.training["budget"] for run in shapes.LONG_STUDY.runs()} == {300.0}
 
 

@@ -17,7 +17,7 @@ _FITTING = (
 )
 _GAPS = "shrinks 512×512 to 128×128, 256 neurons to 64, L 8 to 6, B 20 to 15, 5,000 steps to 1,000; keeps λ and rates"
 _SHAPES = (
-    "shrinks 200,000 steps of a network of 8×256 to 40 core seconds of the methods' default presets, and 512³ to 256³; "
+    "shrinks 200,000 steps of a network of 8×256 to 20 core seconds of the methods' default presets, and 512³ to 256³; "
     "the meshes have 100,000 faces; the Thai statue is a stand-in"
 )
 _VIEWS = (
