@@ -33,7 +33,8 @@ ROWS: list[dict[str, set[str]]] = [
      "replay": PAGES | {"rendering"}, "cli": {"commands"}},
 ]  # fmt: skip
 ALLOWED = {part: named | {"errors", "files"} for row in ROWS for part, named in row.items()}
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+DOORS = {SOURCE / "__init__.py", SOURCE / "__main__.py"}  # of the library and of the command line
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path not in DOORS)
 
 
 def part_of(path: Path) -> str:
