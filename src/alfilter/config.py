@@ -167,7 +167,7 @@ class Training:
         0.0, "share of the steps over which the weights are averaged at the end; 0: the last alone", low=0, high=1
     )
     fill: float = option(
-        0.0, "weight of the values that an edge-directed filling gives between a grid's samples", low=0
+        0.0, "weight of the values that are filled in between the samples of a grid or between points", low=0
     )
     bend: float = option(0.0, "weight of the field's second differences at random places between the samples", low=0)
     bend_power: float = option(1.0, "p, the power to which those differences count", low=0.5, high=2)

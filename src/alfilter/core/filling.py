@@ -18,6 +18,8 @@ Array = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Offset = tuple[int, ...]
 
+_LENGTHS = (0.23, 0.33, 0.45, 0.67, 0.9, 1.33, 1.8, 2.67, 3.6)  # of "far edges", in gaps
+_BAND, _FILLED = 1 << 20, 1 << 21  # samples: a minute of one core for a picture, at the most
 _BEFORE = 0.5  # samples over which a signal is smoothed before its slopes are taken
 _ROUNDS = 4
 _TOLERANCE, _MOST = 1e-4, 300  # of the conjugate gradients
@@ -65,7 +67,13 @@ def kinds(gap: float) -> dict[str, Smoothness]:
     return {**ordered, "plates": plates}
 
 
-_LENGTHS = (0.23, 0.33, 0.45, 0.67, 0.9, 1.33, 1.8, 2.67, 3.6)  # of "far edges", in gaps
+def gap_of(seen: Mask) -> float:
+    """The distance between seen samples, if they were spread evenly.
+
+    >>> gap_of(np.arange(16).reshape(4, 4) % 4 == 0)
+    2.0
+    """
+    return float((seen.size / max(1, int(seen.sum()))) ** (1 / seen.ndim))
 
 
 def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int = _ROUNDS) -> Array:
@@ -116,15 +124,12 @@ def bands(shape: Sequence[int], gap: float) -> list[tuple[slice, slice]]:
     return [(slice(low, min(end + margin, shape[0])), slice(first, end)) for low, first, end in cuts]
 
 
-_BAND, _FILLED = 1 << 20, 1 << 21  # samples: a minute of one core for a picture, at the most
-
-
 def chosen(values: Array, seen: Mask) -> Smoothness:
     """The kind of smoothness that says best what a tenth of the seen samples were, told the others.
 
     Judged in a window in the middle of a large grid.
     """
-    options = list(kinds(float((seen.size / max(1, seen.sum())) ** (1 / seen.ndim))).values())
+    options = list(kinds(gap_of(seen)).values())
     window = tuple(_middle(n, _WINDOW ** (1 / seen.ndim)) for n in seen.shape)
     values, seen = values[window], seen[window]
     rows = np.flatnonzero(seen)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.core.filling import Smoothness, fill, kinds
+from alfilter.core.filling import Smoothness, fill, gap_of, kinds
 from alfilter.experiments.between import OBSERVED, SIZE, open_task, summarise
 from alfilter.experiments.experiment import Experiment, Run
 from alfilter.experiments.interpolators import PIXELS
+from alfilter.experiments.keeping import seen_of
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (3, 5, 9, 13)]  # in no table
 
@@ -53,14 +54,12 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     torch.set_num_threads(threads)
     task: Any = open_task(run, data)
     target = task.target()
-    seen = np.zeros(len(task.signal), bool)
-    seen[task.seen.numpy()] = True
-    seen = seen.reshape(task.signal.shape)
+    seen = seen_of(task)
     began = time.monotonic()
     if run.method in PIXELS:
         filled = PIXELS[run.method](target.double().numpy(), seen)
     else:
-        kind = ROWS[run.method](float((seen.size / seen.sum()) ** 0.5))
+        kind = ROWS[run.method](gap_of(seen))
         filled = fill(np.where(seen[..., None], target.numpy(), np.float32(0)), seen, kind).astype(np.float64)
     seconds = time.monotonic() - began
     scores = task.compare(torch.from_numpy(filled).float(), target).plain()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.filling import bands, chosen, fill
+from alfilter.core.filling import bands, chosen, fill, gap_of
 from alfilter.core.scattering import near_places, spread
 from alfilter.signals import GridSignal
 from alfilter.tasks.base import Chunk, EpochSampler
@@ -33,16 +33,18 @@ class Filling:
         return self.x.index_select(0, piece), self.y.index_select(0, piece)
 
 
-def grid_filling(signal: GridSignal, seen: Tensor) -> Filling:
-    """The unseen samples of a grid, filled along edges. Of the signal's values only the seen (n,) are read."""
+def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
+    """The unseen samples of a grid, filled along edges. Of the signal's values only the seen (n,) are read.
+
+    None where the bands that are filled of a huge grid have nothing seen.
+    """
     mask = np.zeros(len(signal), bool)
     mask[seen.numpy()] = True
     mask = mask.reshape(signal.shape)
     row = prod(signal.shape[1:])
-    gap = float((mask.size / max(1, len(seen))) ** (1 / mask.ndim))
     rows, values = [], []
     kind = None
-    for read, kept in bands(signal.shape, gap):
+    for read, kept in bands(signal.shape, gap_of(mask)):
         part = mask[read]
         if not part.any():
             continue  # nothing is known here
@@ -55,6 +57,8 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling:
         unseen = np.flatnonzero(~mask[kept])
         rows.append(torch.from_numpy(unseen) + kept.start * row)
         values.append(torch.from_numpy(filled.reshape(-1, signal.out_dim)[unseen]))
+    if not rows:
+        return None
     index = torch.cat(rows)
     return Filling(signal.coords(index), torch.cat(values))
 

@@ -52,7 +52,7 @@ class GridTask(Task):
             self._filling = grid_filling(self.signal, self.seen)
         return self._filling
 
-    def filling_of(self, rows: Tensor) -> Filling:
+    def filling_of(self, rows: Tensor) -> Filling | None:
         """The filling that some of the seen samples alone would give."""
         return grid_filling(self.signal, rows if self.seen is None else self.seen[rows])
 

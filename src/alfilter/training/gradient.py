@@ -77,10 +77,7 @@ def accumulate_gradient(
             if setting.jitter > 0:
                 noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
                 x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            losses = [task.loss(out, y) / total for out in field.outputs(x)]
-            # every scale learns; the finest is what is reported
-            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
-            share += losses[-1].item()
+            share += _backward(field, task, (x, y), total)
         return share
 
     def fill(position: int) -> float:
@@ -89,10 +86,8 @@ def accumulate_gradient(
         field, share = team.members[position], 0.0
         count = sum(len(piece) for piece in between)
         for number in range(team.first + position, len(between), team.total):
-            x, y = on_device(filling.load(between[number]), field)
-            losses = [setting.fill * task.loss(out, y) / count for out in field.outputs(x)]
-            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
-            share += losses[-1].item()
+            chunk = on_device(filling.load(between[number]), field)
+            share += _backward(field, task, chunk, count, setting.fill)
         return share
 
     def bend(position: int) -> float:
@@ -121,6 +116,17 @@ def accumulate_gradient(
             smoothness.backward()  # type: ignore[no-untyped-call]
         terms["tv"] = smoothness.item()
     return terms
+
+
+def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float = 1.0) -> float:
+    """Add the gradient of a piece's share in the mean loss of `total` samples; the share itself.
+
+    Every scale of a field learns; the finest is what is reported.
+    """
+    x, y = chunk
+    losses = [weight * task.loss(out, y) / total for out in field.outputs(x)]
+    torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
+    return losses[-1].item()
 
 
 def on_device(chunk: Chunk, field: Field) -> Chunk:
