@@ -3,7 +3,7 @@
 One step: the gradient of a batch (of 8,192 unless told) of the samples of a 512×512 colour picture in its pieces, and
 the optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix products of
 one piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
-repeated with nothing between them, on as many threads as the step. A gather is the compiled sum over the corners of a
+repeated with nothing between them, by as many processes as the step. A gather is the compiled sum over the corners of a
 cell and the scatter of its gradient into zeros, with known places and weights (torch's own scatter is several times
 slower and would flatter us). Both are timed in turns in one process; the best of the repetitions counts.
 
@@ -17,6 +17,7 @@ import copy
 import json
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +26,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from alfilter.core import gathering
+from alfilter.core.crew import Crew
 from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only, side_by_side, workers
+from alfilter.core.parallel import pieces_only, workers
 from alfilter.methods import METHODS, Field, build, parameter_count, training
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
@@ -100,7 +102,7 @@ class Gather:
         gathering.scatter(found.numpy(), *given, torch.zeros_like(self.table).numpy())
 
 
-def floor(method: Field, task: ImageTask, size: int, batch: int) -> Step:
+def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStack) -> Step:
     """The products and gathers of a step of this field, and nothing else."""
     recorder = Recorder()
     x, y = task.load(torch.randperm(len(task.signal))[:size])
@@ -111,20 +113,23 @@ def floor(method: Field, task: ImageTask, size: int, batch: int) -> Step:
     pairs = [(_factor(left), _factor(right)) for left, right in recorder.products]
     gathers = [Gather.of(table, rows, 1 << method.in_dim) for table, rows in recorder.gathers]
 
-    def piece(_: int) -> None:
-        for left, right in pairs:
-            torch.mm(left, right)
-        for gather in gathers:
-            gather.run()
+    def pieces(position: int, _: None) -> None:
+        for _piece in range(position, batch // size, workers()):
+            for left, right in pairs:
+                torch.mm(left, right)
+            for gather in gathers:
+                gather.run()
 
-    return lambda: side_by_side(piece, range(batch // size))
+    crew = after.enter_context(Crew(pieces, workers()))
+    return lambda: crew.run(None)
 
 
-def step(method: Field, task: ImageTask, name: str, batch: int) -> Step:
+def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack) -> Step:
     """One step as `fit` takes it, on an encoding that has seen the signal."""
     setting = training(name, "default", batch=batch)
     adapt(method, task, setting, 0, 0, 0.0)
     team, optimiser = Team(method), make_optimiser(method, setting)
+    after.callback(team.close)
     count = iter(range(1 << 62))
 
     def run() -> None:
@@ -139,15 +144,16 @@ def measure(name: str, task: ImageTask, repeat: int, batch: int = BATCH) -> dict
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
     made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
     size = min(training(name, "default").micro, batch // workers())
-    training_step = step(made, task, name, batch)  # first: it fits the encoding to the signal
-    runs = {"step": training_step, "floor": floor(made, task, size, batch)}
-    best = dict.fromkeys(runs, float("inf"))
-    for turn in range(repeat + 2):
-        for label, run in runs.items():
-            began = time.perf_counter()
-            run()
-            if turn > 1:
-                best[label] = min(best[label], time.perf_counter() - began)
+    with ExitStack() as after:
+        training_step = step(made, task, name, batch, after)  # first: it fits the encoding to the signal
+        runs = {"step": training_step, "floor": floor(made, task, size, batch, after)}
+        best = dict.fromkeys(runs, float("inf"))
+        for turn in range(repeat + 2):
+            for label, run in runs.items():
+                began = time.perf_counter()
+                run()
+                if turn > 1:
+                    best[label] = min(best[label], time.perf_counter() - began)
     return {
         "method": name,
         "params": parameter_count(made),

@@ -4,9 +4,9 @@
 
 A step here is what `fit` does: it takes its samples, whose distances a process beside it measures, the gradient of the
 batch, and the optimiser's update. Blocks are made smaller than in a fit (their number of uses is the same), so that
-every timing sees several of them come in. Steps and bare products, forward and backward at the same sizes and on as
-many threads, are timed in turns; the best turn of each counts. `waiting` is the time the training spends on taking its
-samples, relative to the step.
+every timing sees several of them come in. Steps and bare products, forward and backward at the same sizes and by as
+many processes, are timed in turns; the best turn of each counts. `waiting` is the time the training spends on taking
+its samples, relative to the step.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import Any
 
 import torch
 
+from alfilter.core.crew import Crew
 from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only, side_by_side, workers
+from alfilter.core.parallel import pieces_only, workers
 from alfilter.methods import build, training
 from alfilter.networks import MLP
 from alfilter.signals import ShapeSignal, open_signal
@@ -36,6 +37,11 @@ class Timed(SdfTask):
     """Counts the seconds that taking samples holds up a step."""
 
     waited = 0.0
+
+    def prepare(self, *given: Any) -> None:
+        began = time.perf_counter()
+        super().prepare(*given)
+        self.waited += time.perf_counter() - began
 
     def pieces(self, *given: Any) -> Any:
         began = time.perf_counter()
@@ -57,16 +63,17 @@ def products(sizes: list[tuple[int, int]], batch: int, chunk: int) -> Callable[[
         for _ in range(workers())
     ]  # fmt: skip
 
-    def work(thread: int) -> None:
-        (inputs, grads), (outs, by_input, by_weight) = made[thread], room[thread]
-        for _ in range(thread, count, workers()):
+    def work(position: int, _: None) -> None:
+        (inputs, grads), (outs, by_input, by_weight) = made[position], room[position]
+        for _ in range(position, count, workers()):
             for x, w, out in zip(inputs, weights, outs, strict=True):
                 torch.mm(x, w.t(), out=out)
             for i in reversed(range(len(weights))):
                 torch.mm(grads[i].t(), inputs[i], out=by_weight[i])
                 torch.mm(grads[i], weights[i], out=by_input[i])
 
-    return lambda: side_by_side(work, range(workers()))
+    crew = Crew(work, workers())
+    return lambda: crew.run(None)
 
 
 @pieces_only()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from alfilter.experiments import EXPERIMENTS, run_experiment, shapes_search
@@ -61,11 +62,20 @@ def test_rates_are_tried_again_in_longer_fits(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "meshes").mkdir()
     trimesh.creation.icosphere(subdivisions=2).export(tmp_path / "meshes" / "bunny.obj")
     monkeypatch.setattr(shapes_search, "RESOLUTION", 24)
-    monkeypatch.setattr(shapes_search, "LONGER", 0.1)
+    monkeypatch.setattr(shapes_search, "LONGER", {shapes_search.MESH: 0.1, shapes_search.CARVED: 0.1})
     runs = shapes_search.rates()
-    assert len(runs) == len(OPTIONS) * len(shapes_search.FACTORS)
+    assert len(runs) == 2 * len(OPTIONS) * len(shapes_search.FACTORS)
     siren = [run for run in runs if run.method == "siren"]
-    assert [run.training["lr"] for run in siren] == pytest.approx([1.2e-3, 4.8e-4])
-    lines = [shapes_search.execute_rates(run, str(tmp_path)) for run in siren[:1]]
-    assert lines[0]["steps"] > 0
-    assert "| siren, rates times 1 | 1 |" in shapes_search.summarise_rates(lines)
+    assert [run.training["lr"] for run in siren] == pytest.approx([1.2e-3, 4.8e-4] * 2)
+    lines = [shapes_search.execute_rates(run, str(tmp_path)) for run in siren[::2]]
+    assert all(line["steps"] > 0 for line in lines)
+    assert shapes_search.summarise_rates(lines).count("| siren, rates times 1 | 1 |") == 2
+
+
+def test_a_relief_moves_vertices_along_their_normals() -> None:
+    ball = trimesh.creation.icosphere(subdivisions=4)
+    moved = shapes_search.carved(ball.vertices, ball.faces)
+    away = np.linalg.norm(moved, axis=1) - 1
+    wave = np.sin(2 * np.pi * shapes_search.WAVES * ball.vertices / 2).prod(axis=1)
+    assert np.allclose(away, 2 * shapes_search.RELIEF * wave, atol=1e-4)
+    assert np.abs(away).max() > shapes_search.RELIEF

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alfilter.core.parallel import workers
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.signals import GridSignal
@@ -20,7 +21,7 @@ from alfilter.training import Progress, fit
 from alfilter.training.checkpoint import Position, first_difference, read_checkpoint, write_checkpoint
 from alfilter.training.loop import make_optimiser
 
-STEPS = 12
+STEPS, ROWS = 12, 6
 SETTINGS: list[dict[str, Any]] = [
     {"batch": None, "schedule": "step", "every": 5},
     {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3, "bend": 1e-3, "average": 0.5},
@@ -32,7 +33,7 @@ class Killed(BaseException):
 
 
 def task() -> ImageTask:
-    return ImageTask(GridSignal(np.random.default_rng(0).integers(0, 256, (6, 7, 3), dtype=np.uint8)))
+    return ImageTask(GridSignal(np.random.default_rng(0).integers(0, 256, (ROWS, 7, 3), dtype=np.uint8)))
 
 
 def field(**options: Any) -> Field:
@@ -79,16 +80,17 @@ def test_cut_anywhere(
 
 
 def test_a_stop_in_the_middle_of_a_batch_takes_no_step(whole: list[Field], tmp_path: Path) -> None:
-    asked = iter([False] * 14 + [True] * 99)
+    pieces = -(-ROWS // max(1, workers()))  # of a row each, that the one who is asked takes
+    asked = iter([False] * (2 * (pieces + 1) + 1) + [True] * 99)
     first = field()
-    result = fit(first, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=10,
+    result = fit(first, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=7,
                  should_stop=lambda: next(asked), **SETTINGS[0])  # fmt: skip
     assert not result.finished
-    assert result.steps == 2  # five pieces and a last question a step: the third step ended after two pieces
+    assert result.steps == 2  # a question before every piece and one a step: the third step ended after one piece
     again = field()
-    assert fit(again, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=10, **SETTINGS[0]).finished
+    assert fit(again, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=7, **SETTINGS[0]).finished
     uncut = field()
-    fit(uncut, task(), steps=STEPS, seed=4, micro=10, **SETTINGS[0])
+    fit(uncut, task(), steps=STEPS, seed=4, micro=7, **SETTINGS[0])
     assert same(again, uncut)
 
 

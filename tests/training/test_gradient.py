@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+import trimesh
 from torch import Tensor
 
 from alfilter.config import Training
+from alfilter.core import crew
+from alfilter.core.crew import can_fork
 from alfilter.methods import Field, build
 from alfilter.signals import GridSignal
-from alfilter.tasks import ImageTask
+from alfilter.tasks import ImageTask, SdfTask
+from alfilter.training import fit
 from alfilter.training.gradient import Team, accumulate_gradient
 
 
 @pytest.fixture
 def task() -> ImageTask:
     return ImageTask(GridSignal(np.random.default_rng(0).integers(0, 256, (40, 30, 3), np.uint8)))
+
+
+@pytest.fixture
+def two_cores() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
 
 
 def field_of(method: str) -> Field:
@@ -71,3 +85,48 @@ def test_doubles_share_numbers_and_own_gradients(task: ImageTask) -> None:
         for other in others:
             assert other.data_ptr() == mine.data_ptr()
             assert other.grad is not mine.grad
+
+
+@pytest.mark.skipif(not can_fork(), reason="helpers are threads on this machine")
+@pytest.mark.parametrize("method", ["al-sine", "bacon", "acorn", "diner"])
+def test_processes_and_threads_give_the_same_bits(
+    method: str, task: ImageTask, monkeypatch: pytest.MonkeyPatch, two_cores: None
+) -> None:
+    seen = ImageTask(task.signal, observe="random:0.5")
+    setting = Training(micro=100, batch=400, tv=1e-4, jitter=0.3, fill=0.5, bend=1e-3, lr=1e-3)
+    results = []
+    for forked in (True, False):
+        monkeypatch.setattr(crew, "can_fork", lambda forked=forked: forked)
+        field = build(method, in_dim=2, out_dim=3, samples=(40, 30), seed=3)
+        history = fit(field, seen, training=replace(setting, steps=6), seed=5).history
+        results.append((history[-1]["loss"], torch.cat([p.detach().flatten() for p in field.parameters()])))
+    assert results[0][0] == results[1][0]
+    assert torch.equal(results[0][1], results[1][1])
+
+
+def test_shapes_in_processes_see_the_blocks_that_one_fetches() -> None:
+    ball = trimesh.creation.icosphere(subdivisions=2)
+    results = []
+    for threads in (1, 2):
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        try:
+            shape = SdfTask.from_mesh(ball.vertices, ball.faces, block=200, reuse=2, window=2)
+            field = build("siren", in_dim=3, out_dim=1, width=16, depth=2, seed=1)
+            results.append(fit(field, shape, steps=12, batch=80, seed=2).history)  # five steps a block
+        finally:
+            torch.set_num_threads(before)
+    losses = [[line["loss"] for line in history] for history in results]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+    assert len(set(losses[0])) == 12
+
+
+def test_a_field_has_its_own_memory_again(task: ImageTask, two_cores: None) -> None:
+    field = field_of("siren")
+    with closing(Team(field)) as team:
+        gradient(team, task, Training(micro=100))
+        inside = field.network.weights[0].data_ptr()
+    kept = [p.detach().clone() for p in field.parameters()]
+    assert len(team.members) == 2
+    assert field.network.weights[0].data_ptr() != inside
+    assert all(torch.equal(p, k) for p, k in zip(field.parameters(), kept, strict=True))

@@ -145,13 +145,26 @@ def sine_sum_forward(
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
-def sine_sum_backward(grad: Any, column: int, slope: Any, turn: Any, by_a: Any, by_bias: Any, by_angle: Any) -> None:
-    """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope; g from `column` on."""
+def sine_sum_backward(
+    grad: Any, column: int, more: Any, slope: Any, turn: Any, by_a: Any, by_bias: Any, by_angle: Any
+) -> None:
+    """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope.
+
+    g: grad from `column` on, plus `more` (n, w), which may have no rows and is then nothing.
+    """
     rows, width = slope.shape
     for i in range(rows):
         given = grad[i, column : column + width]
-        for j in range(width):
-            g = given[j] * slope[i, j]
-            by_a[i, j] = g
-            by_bias[j] += g
-            by_angle[i, j] = given[j] * turn[i, j]
+        if len(more) > 0:
+            for j in range(width):
+                total = given[j] + more[i, j]
+                g = total * slope[i, j]
+                by_a[i, j] = g
+                by_bias[j] += g
+                by_angle[i, j] = total * turn[i, j]
+        else:
+            for j in range(width):
+                g = given[j] * slope[i, j]
+                by_a[i, j] = g
+                by_bias[j] += g
+                by_angle[i, j] = given[j] * turn[i, j]

@@ -74,17 +74,17 @@ class _SineBank(torch.autograd.Function):
         by_features, by_cycles = torch.empty_like(features), torch.empty_like(cycles)
         by_weights, by_biases = [torch.empty_like(w) for w in weights], [torch.zeros_like(b) for b in tensors[half:]]
         by_a, by_angle = torch.empty_like(first), torch.empty_like(first)
-        g, column = given, (count - 1) * width  # the gradient of z_i stands in g from that column on
+        g = given.new_empty(0, width)  # of z_i, from the layer after it; the rest stands in `given`
         for i in reversed(range(count)):
-            arrays = slopes[i + 1], turns[i], by_a, by_biases[i + 1], by_angle
-            compiled_products().sine_sum_backward(g.numpy(), column, *(t.numpy() for t in arrays))
+            arrays = g, slopes[i + 1], turns[i], by_a, by_biases[i + 1], by_angle
+            compiled_products().sine_sum_backward(given.numpy(), i * width, *(t.numpy() for t in arrays))
             place = slice(dims + i * size, dims + (i + 1) * size)
-            by_features[:, place] = torch.mm(by_angle, cycles[i])
+            torch.mm(by_angle, cycles[i], out=by_features[:, place])
             torch.mm(by_angle.t(), features[:, place], out=by_cycles[i])
             before = slice((i - 1) * width, i * width)
             torch.mm(by_a.t(), out[:, before] if i else first, out=by_weights[i + 1])
-            g, column = (torch.addmm(given[:, before], by_a, weights[i + 1]) if i else torch.mm(by_a, weights[1])), 0
+            g = torch.mm(by_a, weights[i + 1])
         compiled().sine_backward(g.numpy(), slopes[0].numpy(), by_biases[0].numpy())
         torch.mm(g.t(), features[:, :dims], out=by_weights[0])
-        by_features[:, :dims] = torch.mm(g, weights[0])
+        torch.mm(g, weights[0], out=by_features[:, :dims])
         return None, by_features, by_cycles, *by_weights, *by_biases

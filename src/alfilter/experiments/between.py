@@ -102,8 +102,8 @@ def runs() -> list[Run]:
             rows += [fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS) for image in IMAGES]
         paper = {"budget": SECONDS, "clock": "cpu", "tv": 1e-3}
         rows += [Run("al-sine, paper", i, preset="paper", size=SIZE, observe=observe, training=paper) for i in IMAGES]
-    # whose merit is it, the filling's or the method's? siren told the same, at half the weight that the preset gives it
-    told = ({"omega": 45.0}, {"lr": 5e-4, "fill": 0.5})
+    # whose merit is it, the filling's or the method's? siren told the same, at the weight that the preset gives it
+    told = ({"omega": 45.0}, {"lr": 5e-4, "fill": 1.0})
     rows += [fitted("siren", "every:2", image, told, "siren, told the filling", SECONDS) for image in IMAGES]
     bent = SEARCH["siren"]["random:0.05"][3]
     rows += [fitted("siren", "random:0.05", image, bent, "siren, penalty between", SECONDS) for image in IMAGES]

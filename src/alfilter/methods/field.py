@@ -47,8 +47,11 @@ class Field(nn.Module):
 
     def outputs(self, x: Tensor) -> tuple[Tensor, ...]:
         """The values at every scale the network has, coarse to fine, each (..., out_dim); the last is the field's."""
-        features = self.encoding(x)
-        return tuple(torch.addcmul(self.shift, self.scale, out) for out in self.network.outputs(features))
+        return tuple(self.scales(x))
+
+    def scales(self, x: Tensor) -> Tensor:
+        """`outputs` as one tensor (scales, ..., out_dim)."""
+        return torch.addcmul(self.shift, self.scale, torch.stack(self.network.outputs(self.encoding(x))))
 
     def set_range(self, low: Tensor, high: Tensor) -> None:
         """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""

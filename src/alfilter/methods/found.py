@@ -62,6 +62,10 @@ FOUND: dict[str, Found] = {
 }
 
 
+# a table's gradient is as large as the table, so its batches are not cut into pieces
+_TABLES = ("hash-grid", "diner", "octree", "acorn")
+
+
 def with_found(rows: Mapping[str, Method]) -> dict[str, Method]:
     """The methods with `default` as the search found it, where it was run and is not governed by another one."""
     return {name: _tuned(name, row) if name in FOUND and name not in ELSEWHERE else row for name, row in rows.items()}
@@ -69,7 +73,6 @@ def with_found(rows: Mapping[str, Method]) -> dict[str, Method]:
 
 def _tuned(name: str, row: Method) -> Method:
     options, recipe = FOUND[name]
-    # a table's gradient is as large as the table, so its batches are not cut into pieces
-    micro = {"micro": _BATCH} if "lr_encoding" in recipe and name != "al-relu" else {}
+    micro = {"micro": _BATCH} if name in _TABLES else {}
     default = Preset(options, {"batch": _BATCH, **micro, **recipe})
     return replace(row, presets={**row.presets, "default": default})

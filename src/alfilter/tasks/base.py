@@ -71,13 +71,19 @@ class Task(ABC):
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""
 
+    def prepare(self, step: int, seed: int, batch: int | None) -> None:  # noqa: B027
+        """Told before a step's pieces are asked for, where samples come from elsewhere and must be there in time."""
+
+    def follow(self) -> None:  # noqa: B027
+        """Told in a process that only helps: what `prepare` has to fetch is fetched by the one it helps."""
+
     @abstractmethod
     def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Any]:
         """The samples of a step in pieces of at most `micro`: a pure function of its arguments, so that runs resume."""
 
     @abstractmethod
     def load(self, piece: Any) -> Chunk:
-        """Coordinates and targets of one piece; called from several threads."""
+        """Coordinates and targets of one piece; called in several threads or processes."""
 
     @abstractmethod
     def output_range(self) -> tuple[Tensor, Tensor]:
@@ -85,7 +91,10 @@ class Task(ABC):
 
     @abstractmethod
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
-        """The data loss *summed* over the samples of a chunk, so that chunks add up to the batch."""
+        """The data loss *summed* over the samples of a chunk, so that chunks add up to the batch.
+
+        prediction: (n, c), or (k, n, c) of k predictions whose losses are added. target: (n, c).
+        """
 
     @abstractmethod
     def quality(self, loss: float) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import mse_loss
 
 from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
@@ -79,7 +80,7 @@ class GridTask(Task):
         return torch.zeros(self.out_dim), torch.ones(self.out_dim)
 
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
-        return (prediction - target).square().sum() / self.out_dim
+        return mse_loss(prediction, target.expand_as(prediction), reduction="sum") / self.out_dim
 
     def quality(self, loss: float) -> float:
         return -10 * math.log10(max(loss, 1e-20))

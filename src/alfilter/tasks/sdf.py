@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from alfilter.core.crew import shared
 from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
 from alfilter.geometry.repair import MANY, Triangles
@@ -67,11 +68,13 @@ class SdfTask(Task):
         self.signal, self.seed = signal, seed
         self.block, self.reuse, self.window = block, reuse, window
         self.sampling = SOURCE
+        self._follows = False
         self._blocks: dict[tuple[int, int], Chunk] = {}
         self._coming: dict[tuple[int, int], Future[Chunk]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="alfilter-samples")
         self._worker: DistanceWorker | None = None
-        self._pool: tuple[tuple[int, int], Tensor] | None = None
+        self._table: Tensor | None = None  # the blocks of the window, in memory that helping processes see
+        self._there: tuple[int, int] | None = None  # the seed and the newest block of the table
 
     @classmethod
     def from_mesh(cls, vertices: NDArray[Any], faces: NDArray[Any], **options: Any) -> SdfTask:
@@ -84,19 +87,28 @@ class SdfTask(Task):
             self.sampling = SAMPLINGS[sampling]
             self._blocks.clear()
             self._coming.clear()
-            self._pool = None
+            self._table = self._there = None
 
     def batch_size(self, batch: int | None) -> int:
         return max(2, BATCH if batch is None else batch // 2 * 2)
 
-    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Chunk]:
-        size = self.batch_size(batch)
-        lasts = max(1, self.reuse * self.block // size)  # steps per block
-        newest = step // lasts
-        recent = self._recent(seed, newest)
-        if step % lasts >= lasts // 4:
+    def prepare(self, step: int, seed: int, batch: int | None) -> None:
+        """Have the step's blocks in the table, and the next one measured beside the training."""
+        if self._follows:
+            return
+        newest, due = self._newest(step, batch)
+        self._gather(seed, newest)
+        if due:
             self._ask(seed, newest + 1)
-        period = self.sampling.period
+
+    def follow(self) -> None:
+        self._follows = True
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Chunk]:
+        self.prepare(step, seed, batch)
+        size, period = self.batch_size(batch), self.sampling.period
+        assert self._table is not None
+        recent = self._table[: min(self.window, self._newest(step, batch)[0] + 1) * self._rows]
         index = torch.randint(len(recent) // period, (size,), generator=step_generator(seed, step))
         index = period * index + torch.arange(size) % period  # the scales in turn
         return [(recent, index[k : k + micro]) for k in range(0, size, micro)]
@@ -152,14 +164,28 @@ class SdfTask(Task):
 
     # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _recent(self, seed: int, newest: int) -> Tensor:
-        """The last `window` blocks up to `newest` as one table, (n, 5); older ones are forgotten."""
-        if self._pool is None or self._pool[0] != (seed, newest):
-            blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
-            self._pool = (seed, newest), torch.cat([torch.cat(block, dim=1) for block in blocks])
-            for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
-                del self._blocks[key]
-        return self._pool[1]
+    def _newest(self, step: int, batch: int | None) -> tuple[int, bool]:
+        """The newest block that a step draws from, and whether it is time to ask for the next."""
+        lasts = max(1, self.reuse * self.block // self.batch_size(batch))  # steps per block
+        return step // lasts, step % lasts >= lasts // 4
+
+    def _gather(self, seed: int, newest: int) -> None:
+        """Put the last `window` blocks up to `newest` into the table, (n, 5); older ones are forgotten."""
+        if self._there == (seed, newest):
+            return
+        blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
+        found = torch.cat([torch.cat(block, dim=1) for block in blocks])
+        if self._table is None:
+            self._table = shared(torch.empty(self.window * self._rows, found.shape[1]))
+        self._table[: len(found)].copy_(found)
+        self._there = seed, newest
+        for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
+            del self._blocks[key]
+
+    @property
+    def _rows(self) -> int:
+        """Samples of a block: a whole number of turns."""
+        return max(1, self.block // self.sampling.period) * self.sampling.period
 
     def _ready(self, seed: int, number: int) -> Chunk:
         key = seed, number
@@ -174,9 +200,8 @@ class SdfTask(Task):
             self._coming[seed, number] = self._thread.submit(self._next, seed, number, beside=True)
 
     def _next(self, seed: int, number: int, beside: bool = False) -> Chunk:
-        """Block `number`, of a whole number of turns."""
-        period = self.sampling.period
-        return self._measure(seed, number, max(1, self.block // period) * period, self.sampling, beside)
+        """Block `number`."""
+        return self._measure(seed, number, self._rows, self.sampling, beside)
 
     def _measure(self, seed: int, number: int, count: int, sampling: Sampling, beside: bool = False) -> Chunk:
         """Points (n, 3) and [distance, weight] (n, 2)."""

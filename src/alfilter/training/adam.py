@@ -77,7 +77,7 @@ class Adam:
                 if p.grad is None:
                     continue
                 keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
-                if m.peak is None and _fusible(p, p.grad, m.mean, m.square):
+                if m.peak is None and _fusible(p, p.grad):
                     numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
                     _update((p, p.grad, m.mean, m.square), numbers)
                     continue
@@ -99,12 +99,12 @@ class Adam:
 
 def _update(tensors: tuple[Tensor, ...], numbers: tuple[float, ...]) -> None:
     """The compiled update; a table's on all cores, which each take a slice of it."""
-    arrays = [t.detach().view(-1).numpy() for t in tensors]
+    arrays = [t.detach().numpy().reshape(-1) for t in tensors]
     constants = [np.float32(number) for number in numbers]
     kernel = compiled_update()
     in_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
 
 
-def _fusible(*tensors: Tensor) -> bool:
-    """Whether the compiled update may run: numbers in one piece, and as `fused.fusible` says."""
-    return all(t.is_contiguous() for t in tensors) and fusible(*(t.view(1, -1) for t in tensors))
+def _fusible(p: Tensor, grad: Tensor) -> bool:
+    """Whether the compiled update may run: numbers in one piece, as the moments' are then, and as `fused` says."""
+    return p.is_contiguous() and grad.is_contiguous() and fusible(p if p.dim() > 1 else p.view(1, -1))

@@ -1,26 +1,41 @@
-"""The exact gradient of a batch of any size, computed in pieces that stay in cache, side by side."""
+"""The exact gradient of a batch of any size, computed in pieces that stay in cache, by all cores at once."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from alfilter.config import Training
-from alfilter.core.parallel import in_slices, side_by_side, workers
+from alfilter.core.crew import Crew, shared
+from alfilter.core.parallel import in_slices, workers
 from alfilter.methods import Field
 from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.training.bending import bending
 from alfilter.training.processes import Processes
 
 
-class Team:
-    """A field and its doubles, one a thread: they share its numbers and own their gradients.
+@dataclass(frozen=True)
+class Share:
+    """What one member has done for a step: its part of every loss term, and which parameters it has a gradient of."""
 
-    Without doubles two threads would add to the same gradient in an order nobody knows, and no run could be repeated.
-    With several processes, `first` is the position of this one's first member among the `total` of all.
+    terms: dict[str, float]
+    reached: list[bool]
+    stopped: bool
+
+
+class Team:
+    """A field and its doubles, one a core: they share its numbers and own their gradients.
+
+    Without doubles two of them would add to the same gradient in an order nobody knows, and no run could be repeated.
+    The first does its part here, the others theirs in a `Crew`, which is made at the first step: helpers see numbers
+    and gradients in shared memory, and a task as it was then. With several processes under torchrun, `first` is the
+    position of this one's first member among the `total` of all.
+
+    `close` sends the helpers home and gives the field memory of its own again.
     """
 
     def __init__(self, field: Field, processes: Processes | None = None) -> None:
@@ -28,20 +43,106 @@ class Team:
         self.members = [field, *(_double(field) for _ in range(count - 1))]
         self.processes = processes or Processes()
         self.first, self.total = self.processes.slots(count)
+        self.should_stop: Callable[[], bool] = lambda: False
+        self._job: tuple[Task, Training] | None = None
+        self._crew: Crew[tuple[int, int], Share] | None = None
+        self._room: list[list[Tensor]] = []  # of the doubles' gradients
+        self._stop = torch.zeros(1, dtype=torch.uint8)
 
-    def zero_grad(self) -> None:
-        for member in self.members:
-            member.zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
+    def run(self, task: Task, setting: Training, step: int, seed: int) -> list[Share]:
+        """Every member's share of a step."""
+        if self._crew is None or self._job != (task, setting):
+            self._start(task, setting)
+        assert self._crew is not None
+        self._stop.zero_()
+        return self._crew.run((step, seed))
 
-    def gather(self) -> None:
+    def close(self) -> None:
+        """Without helpers, and with the field's numbers where they were."""
+        if self._crew is None:
+            return
+        self._crew.close()
+        self._crew = None
+        if len(self.members) > 1:
+            self._move(Tensor.clone)
+
+    def gather(self, shares: list[Share]) -> None:
         """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
-        for mine, *others in zip(*(member.parameters() for member in self.members), strict=True):
-            for other in others:
-                if other.grad is not None and mine.grad is None:
-                    mine.grad = other.grad.clone()
-                elif other.grad is not None:
-                    _add(mine.grad, other.grad)
+        for i, mine in enumerate(self.members[0].parameters()):
+            for room, share in zip(self._room, shares[1:], strict=True):
+                if not share.reached[i]:
+                    continue
+                if mine.grad is None:
+                    mine.grad = room[i].clone()
+                else:
+                    _add(mine.grad, room[i])
         self.processes.add_gradients(self.members[0].parameters())
+
+    def _start(self, task: Task, setting: Training) -> None:
+        self.close()
+        self._job = task, setting
+        if len(self.members) > 1:
+            self._move(shared)
+            self._room = [[shared(torch.zeros_like(p)) for p in self.members[0].parameters()] for _ in self.members[1:]]
+            self._stop = shared(self._stop)
+        self._crew = Crew(self._work, len(self.members), enter=task.follow)
+
+    def _move(self, into: Callable[[Tensor], Tensor]) -> None:
+        """Put the numbers of all members into other memory."""
+        with torch.no_grad():
+            for tensors in zip(*([*m.parameters(), *m.buffers()] for m in self.members), strict=True):
+                place = into(tensors[0].data)
+                for tensor in tensors:
+                    tensor.data = place
+
+    def _work(self, position: int, moment: tuple[int, int]) -> Share:
+        """A member's share of a step: samples, then places between them where the setting asks for those."""
+        assert self._job is not None
+        task, setting = self._job
+        step, seed = moment
+        field = self.members[position]
+        field.zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
+        slot = self.first + position
+        total = task.batch_size(setting.batch)
+        # a batch smaller than a piece a core is shared out too, or all but one would have nothing to do
+        size = min(setting.micro, -(-total // self.total))
+        pieces = task.pieces(step, seed, setting.batch, size)
+        terms = {"data": 0.0}
+        for number in range(slot, len(pieces), self.total):
+            if position == 0 and self.should_stop():
+                self._stop.fill_(1)
+            if self._stop.item():
+                break
+            x, y = on_device(task.load(pieces[number]), field)
+            if setting.jitter > 0:
+                noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
+                x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
+            terms["data"] += _backward(field, task, (x, y), total)
+        filling = task.filling() if setting.fill > 0 else None
+        if filling is not None:
+            terms["fill"] = 0.0
+            between = filling.pieces(step, seed, total, size)
+            count = sum(len(piece) for piece in between)
+            for number in range(slot, len(between), self.total):
+                chunk = on_device(filling.load(between[number]), field)
+                terms["fill"] += _backward(field, task, chunk, count, setting.fill)
+        if setting.bend > 0:
+            # at a member's share of the places, a quarter as many as there are samples
+            generator = step_generator(seed ^ 0xBE4D, (step << 20) + slot)
+            bent = bending(field, task.gaps(), -(-total // (4 * self.total)), setting.bend_power, generator)
+            term = setting.bend / self.total * bent
+            term.backward()  # type: ignore[no-untyped-call]
+            terms["bend"] = term.item()
+        return Share(terms, self._hand_over(position), bool(self._stop.item()))
+
+    def _hand_over(self, position: int) -> list[bool]:
+        """Put a double's gradients where the field's are added up; which of them there are."""
+        grads = [p.grad for p in self.members[position].parameters()]
+        if position > 0:
+            for place, grad in zip(self._room[position - 1], grads, strict=True):
+                if grad is not None:
+                    place.copy_(grad)
+        return [grad is not None for grad in grads]
 
 
 def accumulate_gradient(
@@ -55,61 +156,21 @@ def accumulate_gradient(
     """Set the gradient of one batch and return the loss terms; None when told to stop on the way.
 
     The loss is a mean over the batch, so every piece contributes its sum divided by the batch's size: the gradient is
-    that of one pass over the whole batch, while the activations of only one piece a thread are alive. Pieces are dealt
-    to the members of all processes in turn, so the result depends on the number of threads and on nothing else.
+    that of one pass over the whole batch, while the activations of only one piece a core are alive. Pieces are dealt
+    to the members of all processes in turn, so the result depends on the number of cores and on nothing else.
     """
-    total = task.batch_size(setting.batch)
-    # a batch smaller than a piece a thread is shared out too, or all but one would have nothing to do
-    size = min(setting.micro, -(-total // team.total))
-    pieces = task.pieces(step, seed, setting.batch, size)
-    filling = task.filling() if setting.fill > 0 else None
-    between = filling.pieces(step, seed, total, size) if filling else []
-    stopped = False
-
-    def work(position: int) -> float:
-        nonlocal stopped
-        field, share = team.members[position], 0.0
-        for number in range(team.first + position, len(pieces), team.total):
-            if stopped or should_stop():
-                stopped = True
-                break
-            x, y = on_device(task.load(pieces[number]), field)
-            if setting.jitter > 0:
-                noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
-                x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            share += _backward(field, task, (x, y), total)
-        return share
-
-    def fill(position: int) -> float:
-        """The loss against the filling at a member's share of the unseen samples."""
-        assert filling is not None
-        field, share = team.members[position], 0.0
-        count = sum(len(piece) for piece in between)
-        for number in range(team.first + position, len(between), team.total):
-            chunk = on_device(filling.load(between[number]), field)
-            share += _backward(field, task, chunk, count, setting.fill)
-        return share
-
-    def bend(position: int) -> float:
-        """The penalty at a member's share of the places, a quarter as many as there are samples."""
-        generator = step_generator(seed ^ 0xBE4D, (step << 20) + team.first + position)
-        places = -(-total // (4 * team.total))
-        bent = bending(team.members[position], task.gaps(), places, setting.bend_power, generator)
-        term = setting.bend / team.total * bent
-        term.backward()  # type: ignore[no-untyped-call]
-        return term.item()
-
-    team.zero_grad()
-    share = sum(side_by_side(work, range(len(team.members))))
-    data, stops = team.processes.total([share, float(stopped)])
+    if setting.fill > 0:
+        task.filling()  # made once, here
+    task.prepare(step, seed, setting.batch)
+    team.should_stop = should_stop
+    shares = team.run(task, setting, step, seed)
+    names = list(shares[0].terms)
+    sums = [sum(share.terms[name] for share in shares) for name in names]
+    *sums, stops = team.processes.total([*sums, float(shares[0].stopped)])
     if stops:
         return None
-    terms = {"data": data}
-    if filling is not None:
-        (terms["fill"],) = team.processes.total([sum(side_by_side(fill, range(len(team.members))))])
-    if setting.bend > 0:
-        (terms["bend"],) = team.processes.total([sum(side_by_side(bend, range(len(team.members))))])
-    team.gather()
+    team.gather(shares)
+    terms = dict(zip(names, sums, strict=True))
     if setting.tv > 0:
         smoothness = setting.tv * team.members[0].encoding.smoothness(setting.tv_reduction)
         if smoothness.requires_grad:
@@ -124,9 +185,13 @@ def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float 
     Every scale of a field learns; the finest is what is reported.
     """
     x, y = chunk
-    losses = [weight * task.loss(out, y) / total for out in field.outputs(x)]
-    torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
-    return losses[-1].item()
+    values = field.scales(x)  # (scales, n, c)
+    loss = task.loss(values, y) * (weight / (total * len(values)))
+    loss.backward()  # type: ignore[no-untyped-call]
+    if len(values) == 1:
+        return loss.item()
+    with torch.no_grad():
+        return weight / total * task.loss(values[-1], y).item()
 
 
 def on_device(chunk: Chunk, field: Field) -> Chunk:

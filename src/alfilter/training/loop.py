@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from alfilter.config import Training, configure, override
+from alfilter.core.crew import seconds_on_cores
 from alfilter.core.memory import keep_freed_memory
 from alfilter.core.parallel import pieces_only, workers
 from alfilter.errors import UserError
@@ -105,7 +107,6 @@ def fit(
     field.train()
     keep_freed_memory()
     processes.check_same([position.step, *(float(p.detach().sum()) for p in field.parameters())], "states")
-    team = Team(field, processes)
     good: dict[str, Tensor] = _copy(field)
     history: list[dict[str, Any]] = []
     if on_start is not None:
@@ -115,37 +116,40 @@ def fit(
     saved = time.monotonic()
     finished = False
 
-    while not (finished := _is_over(setting, position)):
-        factor = rate_factor(setting, position.step, _share(setting, position))
-        terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
-        if terms is None:  # asked to stop in the middle of a batch: the step was not taken
-            break
-        loss = sum(terms.values())
-        if not math.isfinite(loss):
-            field.load_state_dict(good)
-            raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
-        if position.step % _KEEP_EVERY == 0:
-            good = _copy(field)
-        if path is not None and processes.first and time.monotonic() - saved >= checkpoint_every:
-            # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
-            write_checkpoint(path, field, optimiser, position, identity, average)
-            saved = time.monotonic()
-        optimiser.step(factor)
-        field.encoding.constrain()
-        position.step += 1
-        adapt(field, task, setting, position.step, seed, _share(setting, position))  # a state includes its adaptation
-        if average is not None:
-            average.update(field)
-        position.seconds = processes.from_first(now() - began)  # one clock decides for all
-        if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
-            line = _log_line(position, terms, task, setting, factor)
-            history.append(line)
-            if on_log is not None:
-                on_log(line)
-        if on_progress is not None:
-            on_progress(_progress(setting, position, terms["data"], task))
-        if processes.any(should_stop()):
-            break
+    with closing(Team(field, processes)) as team:
+        while not (finished := _is_over(setting, position)):
+            factor = rate_factor(setting, position.step, _share(setting, position))
+            terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
+            if terms is None:  # asked to stop in the middle of a batch: the step was not taken
+                break
+            loss = sum(terms.values())
+            if not math.isfinite(loss):
+                field.load_state_dict(good)
+                raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
+            if position.step % _KEEP_EVERY == 0:
+                good = _copy(field)
+            if path is not None and processes.first and time.monotonic() - saved >= checkpoint_every:
+                # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
+                write_checkpoint(path, field, optimiser, position, identity, average)
+                saved = time.monotonic()
+            optimiser.step(factor)
+            field.encoding.constrain()
+            position.step += 1
+            adapt(
+                field, task, setting, position.step, seed, _share(setting, position)
+            )  # a state includes its adaptation
+            if average is not None:
+                average.update(field)
+            position.seconds = processes.from_first(now() - began)  # one clock decides for all
+            if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
+                line = _log_line(position, terms, task, setting, factor)
+                history.append(line)
+                if on_log is not None:
+                    on_log(line)
+            if on_progress is not None:
+                on_progress(_progress(setting, position, terms["data"], task))
+            if processes.any(should_stop()):
+                break
 
     if not _is_sound(
         field, task, setting, max(0, position.step - 1), seed
@@ -202,11 +206,11 @@ def _check_sizes(field: Field, task: Task) -> None:
 
 
 def clock(setting: Training) -> Callable[[], float]:
-    """The seconds a run counts: the wall's, or those its threads were given on the cores, divided by the threads."""
+    """The seconds a run counts: the wall's, or those its members were given on the cores, divided by their number."""
     if setting.clock == "wall":
         return time.monotonic
     threads = workers()
-    return lambda: time.process_time() / threads
+    return lambda: seconds_on_cores() / threads
 
 
 def _share(setting: Training, position: Position) -> float:
