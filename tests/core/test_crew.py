@@ -116,6 +116,22 @@ def test_a_helper_that_is_gone_is_said() -> None:
 
 
 @forks
+def test_threads_where_no_more_processes_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, made = os.fork, []
+
+    def scarce() -> int:
+        if made:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        made.append(real())
+        return made[0]
+
+    monkeypatch.setattr(os, "fork", scarce)
+    with Crew(lambda position, message: (os.getpid(), position), 3, forked=True) as crew:
+        assert crew.run(None) == [(os.getpid(), 0), (os.getpid(), 1), (os.getpid(), 2)]
+    assert not Path(f"/proc/{made[0]}").exists()
+
+
+@forks
 def test_control_c_is_not_for_helpers() -> None:
     with Crew(lambda position, message: os.getpid(), 2, forked=True) as crew:
         _, other = crew.run(None)

@@ -82,14 +82,18 @@ class Crew(Generic[M, R]):
         self._threads: ThreadPoolExecutor | None = None
         self._pipes: list[Connection] = []
         ids: list[int] = []
+        self._end = weakref.finalize(self, _dismiss, os.getpid(), ids, self._pipes)
         if size > 1 and (can_fork() if forked is None else forked):
-            for position in range(1, size):
-                ids.append(self._fork(position, enter))
-        elif size > 1:
+            with suppress(OSError):  # no more processes are allowed, or no memory for them: threads then
+                for position in range(1, size):
+                    ids.append(self._fork(position, enter))
+        if len(ids) < size - 1:
+            _dismiss(os.getpid(), ids, self._pipes)
+            self._pipes.clear()
+            ids.clear()
             self._threads = ThreadPoolExecutor(
                 size - 1, thread_name_prefix="alfilter", initializer=torch.set_num_threads, initargs=(1,)
             )
-        self._end = weakref.finalize(self, _dismiss, os.getpid(), ids, self._pipes)
 
     def __enter__(self) -> Crew[M, R]:
         return self
@@ -124,9 +128,15 @@ class Crew(Generic[M, R]):
     def _fork(self, position: int, enter: Callable[[], object]) -> int:
         mine, theirs = Pipe()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: ours are idle or only wait
-            process = os.fork()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: ours are idle
+                process = os.fork()
+        except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            mine.close()
+            theirs.close()
+            raise
         if process == 0:
             try:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
