@@ -44,7 +44,7 @@ class Team:
         self.processes = processes or Processes()
         self.first, self.total = self.processes.slots(count)
         self.should_stop: Callable[[], bool] = lambda: False
-        self._job: tuple[Task, Training] | None = None
+        self._job: tuple[Task, Training]  # what the crew was made for
         self._crew: Crew[tuple[int, int], Share] | None = None
         self._room: list[list[Tensor]] = []  # of the doubles' gradients
         self._stop = torch.zeros(1, dtype=torch.uint8)
@@ -52,8 +52,7 @@ class Team:
     def run(self, task: Task, setting: Training, step: int, seed: int) -> list[Share]:
         """Every member's share of a step."""
         if self._crew is None or self._job != (task, setting):
-            self._start(task, setting)
-        assert self._crew is not None
+            self._crew = self._start(task, setting)
         self._stop.zero_()
         return self._crew.run((step, seed))
 
@@ -78,14 +77,14 @@ class Team:
                     _add(mine.grad, room[i])
         self.processes.add_gradients(self.members[0].parameters())
 
-    def _start(self, task: Task, setting: Training) -> None:
+    def _start(self, task: Task, setting: Training) -> Crew[tuple[int, int], Share]:
         self.close()
         self._job = task, setting
         if len(self.members) > 1:
             self._move(shared)
             self._room = [[shared(torch.zeros_like(p)) for p in self.members[0].parameters()] for _ in self.members[1:]]
             self._stop = shared(self._stop)
-        self._crew = Crew(self._work, len(self.members), enter=task.follow)
+        return Crew(self._work, len(self.members), enter=task.follow)
 
     def _move(self, into: Callable[[Tensor], Tensor]) -> None:
         """Put the numbers of all members into other memory."""
@@ -97,18 +96,21 @@ class Team:
 
     def _work(self, position: int, moment: tuple[int, int]) -> Share:
         """A member's share of a step: samples, then places between them where the setting asks for those."""
-        assert self._job is not None
         task, setting = self._job
-        step, seed = moment
-        field = self.members[position]
-        field.zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
-        slot = self.first + position
-        total = task.batch_size(setting.batch)
-        # a batch smaller than a piece a core is shared out too, or all but one would have nothing to do
-        size = min(setting.micro, -(-total // self.total))
+        self.members[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
+        terms = {"data": self._samples(position, *moment)}
+        if setting.fill > 0 and task.filling() is not None:
+            terms["fill"] = self._filled(position, *moment)
+        if setting.bend > 0:
+            terms["bend"] = self._bent(position, *moment)
+        return Share(terms, self._hand_over(position), bool(self._stop.item()))
+
+    def _samples(self, position: int, step: int, seed: int) -> float:
+        """The data loss of a member's pieces; it leaves off where it is told to stop."""
+        (task, setting), field, share = self._job, self.members[position], 0.0
+        total, size = self._sizes(task, setting)
         pieces = task.pieces(step, seed, setting.batch, size)
-        terms = {"data": 0.0}
-        for number in range(slot, len(pieces), self.total):
+        for number in range(self.first + position, len(pieces), self.total):
             if position == 0 and self.should_stop():
                 self._stop.fill_(1)
             if self._stop.item():
@@ -117,23 +119,35 @@ class Team:
             if setting.jitter > 0:
                 noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
                 x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            terms["data"] += _backward(field, task, (x, y), total)
-        filling = task.filling() if setting.fill > 0 else None
-        if filling is not None:
-            terms["fill"] = 0.0
-            between = filling.pieces(step, seed, total, size)
-            count = sum(len(piece) for piece in between)
-            for number in range(slot, len(between), self.total):
-                chunk = on_device(filling.load(between[number]), field)
-                terms["fill"] += _backward(field, task, chunk, count, setting.fill)
-        if setting.bend > 0:
-            # at a member's share of the places, a quarter as many as there are samples
-            generator = step_generator(seed ^ 0xBE4D, (step << 20) + slot)
-            bent = bending(field, task.gaps(), -(-total // (4 * self.total)), setting.bend_power, generator)
-            term = setting.bend / self.total * bent
-            term.backward()  # type: ignore[no-untyped-call]
-            terms["bend"] = term.item()
-        return Share(terms, self._hand_over(position), bool(self._stop.item()))
+            share += _backward(field, task, (x, y), total)
+        return share
+
+    def _filled(self, position: int, step: int, seed: int) -> float:
+        """The loss against the filling at a member's share of the unseen samples."""
+        (task, setting), field, share = self._job, self.members[position], 0.0
+        filling = task.filling()
+        assert filling is not None
+        between = filling.pieces(step, seed, *self._sizes(task, setting))
+        count = sum(len(piece) for piece in between)
+        for number in range(self.first + position, len(between), self.total):
+            share += _backward(field, task, on_device(filling.load(between[number]), field), count, setting.fill)
+        return share
+
+    def _bent(self, position: int, step: int, seed: int) -> float:
+        """The penalty at a member's share of the places, a quarter as many as there are samples."""
+        task, setting = self._job
+        generator = step_generator(seed ^ 0xBE4D, (step << 20) + self.first + position)
+        places = -(-task.batch_size(setting.batch) // (4 * self.total))
+        bent = bending(self.members[position], task.gaps(), places, setting.bend_power, generator)
+        term = setting.bend / self.total * bent
+        term.backward()  # type: ignore[no-untyped-call]
+        return term.item()
+
+    def _sizes(self, task: Task, setting: Training) -> tuple[int, int]:
+        """Samples of a step, and of a piece."""
+        total = task.batch_size(setting.batch)
+        # a batch smaller than a piece a core is shared out too, or all but one would have nothing to do
+        return total, min(setting.micro, -(-total // self.total))
 
     def _hand_over(self, position: int) -> list[bool]:
         """Put a double's gradients where the field's are added up; which of them there are."""
