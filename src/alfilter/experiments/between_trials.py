@@ -20,6 +20,7 @@ CHANGES: dict[str, Change] = {
     "jitter of 0.3 pixels instead": ({}, {"fill": 0.0, "jitter": 0.3}),
     "bending 0.03, p = 2, instead": ({}, {"fill": 0.0, "bend": 3e-2, "bend_power": 2.0}),
     "filling at weight 0.1": ({}, {"fill": 0.1}),
+    "filling at weight 0.5": ({}, {"fill": 0.5}),
     "filling at weight 1": ({}, {"fill": 1.0}),
     "a node of α a pixel": ({"grid": SIZE}, {}),
     "no γ' (gain 0): SIREN with the filling": ({"gain": 0.0}, {"lr_encoding": 0.0}),
