@@ -107,6 +107,18 @@ def test_helpers_are_other_processes_and_go_home() -> None:
 
 
 @forks
+def test_helpers_hold_no_file_of_the_one_who_asks() -> None:
+    """A pipe of somebody else ends when its writer closes it, although helpers were made while it was open."""
+    pipe, there = os.pipe()
+    with Crew(lambda position, message: sorted(map(str, Path("/proc/self/fd").iterdir())), 3, forked=True) as crew:
+        os.close(there)
+        assert os.read(pipe, 1) == b""
+        _, *others = crew.run(None)
+        assert [len(files) for files in others] == [5, 5]  # three standard ones, the pipe, the listing itself
+    os.close(pipe)
+
+
+@forks
 def test_a_helper_that_is_gone_is_said() -> None:
     with Crew(lambda position, message: os.getpid(), 2, forked=True) as crew:
         _, other = crew.run(None)

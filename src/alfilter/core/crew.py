@@ -142,8 +142,7 @@ class Crew(Generic[M, R]):
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                for pipe in (*self._pipes, mine):
-                    pipe.close()  # so that all ends are gone when the one who asks is
+                _close_all_but(theirs.fileno())
                 gc.freeze()  # collecting what was there would copy it
                 torch.set_num_threads(1)
                 enter()
@@ -154,6 +153,16 @@ class Crew(Generic[M, R]):
         theirs.close()
         self._pipes.append(mine)
         return process
+
+
+def _close_all_but(kept: int) -> None:
+    """Close every file but the standard ones and one more.
+
+    Other helpers' pipes, so that all ends are gone when the one who asks is; and whatever a thread of the parent had
+    open just then, such as the pipe on which it waits for a program it starts: nobody may hold that but the two.
+    """
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> None:
