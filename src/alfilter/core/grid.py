@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.fused import compiled, fusible, replay
+from alfilter.core.fused import compiled, fusible, has_nan, replay
 from alfilter.errors import UserError
 
 
@@ -35,7 +35,7 @@ def interpolate(grid: Tensor, x: Tensor) -> Tensor:
     if len(varying) < dims:  # the 2^d corners are those of the axes along which anything changes
         return interpolate(grid.reshape(*(grid.shape[k] for k in varying), grid.shape[-1]), x[..., varying])
     # the kernel counts nodes with integers, and NaN is none
-    if grid.shape[-1] == 1 and not x.requires_grad and fusible(x, grid) and not bool(x.isnan().any()):
+    if grid.shape[-1] == 1 and not x.requires_grad and fusible(x, grid) and not has_nan(x):
         return _Interpolate.apply(grid, x.flatten(0, -2)).view(*x.shape[:-1], 1)  # type: ignore[no-any-return,no-untyped-call]
     return plain_interpolate(grid, x)
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.fused import fusible
+from alfilter.core.fused import fusible, has_nan
 from alfilter.errors import UserError
 
 PRIMES = (1, 2654435761, 805459861, 3674653429)  # one per coordinate; the first axis is left as it is, for locality
@@ -116,11 +116,6 @@ def corners(x: Tensor, layout: Layout, *, snap: float = 0.0, like: Tensor | None
     found: Any = gathering.corners  # a compiled function, whose arguments no type checker sees
     found(flat.numpy(), *_arrays(layout), np.float32(snap), index.numpy(), weight.numpy())
     return index.view(*x.shape[:-1], *shape[1:]), weight.view(*x.shape[:-1], *shape[1:])
-
-
-def has_nan(x: Tensor) -> bool:
-    """Whether some number is NaN: by a sum, which is sooner had than a search; opposite infinities count as well."""
-    return bool(x.sum().isnan())
 
 
 def plain_corners(x: Tensor, layout: Layout, *, snap: float = 0.0) -> tuple[Tensor, Tensor]:

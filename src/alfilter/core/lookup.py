@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.fused import fusible, replay
-from alfilter.core.hash import Layout, corners, has_nan, plain_corners
+from alfilter.core.fused import fusible, has_nan, replay
+from alfilter.core.hash import Layout, corners, plain_corners
 from alfilter.core.rows import plain_weighted_rows, weighted_rows
 
 _NONE = np.empty(0, np.int32)
