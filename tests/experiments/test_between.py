@@ -10,7 +10,18 @@ import pytest
 from tests.running import picture
 
 from alfilter.experiments import EXPERIMENTS
-from alfilter.experiments.between import BEST, IMAGES, SEARCHED, execute, reduced, runs, search, summarise, terrain
+from alfilter.experiments.between import (
+    BEST,
+    IMAGES,
+    SEARCHED,
+    execute,
+    large,
+    reduced,
+    runs,
+    search,
+    summarise,
+    terrain,
+)
 from alfilter.experiments.experiment import Run
 from alfilter.experiments.interpolators import PIXELS, POINTS, bicubic
 from alfilter.signals import GridSignal, read_image
@@ -64,12 +75,12 @@ def test_the_terrain_ships_with_matplotlib() -> None:
 
 
 def test_runs_are_named_once_and_the_search_keeps_off_the_tables_pictures() -> None:
-    names = [run.name for run in [*runs(), *search()]]
+    names = [run.name for run in [*runs(), *large(), *search()]]
     assert len(set(names)) == len(names)
     assert not set(IMAGES) & set(SEARCHED)
     counts = {name: sum(run.method == name for run in search()) for name in BEST}
     assert len(set(counts.values())) == 1, "every method has as many settings"
-    assert {"between", "between-search"} <= set(EXPERIMENTS)
+    assert {"between", "between-large", "between-search"} <= set(EXPERIMENTS)
 
 
 def test_a_small_trial_of_each_kind(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ STUDIES = (
     equal_terms.STUDY,
     equal_terms.EQUAL,
     between.STUDY,
+    between.LARGE_STUDY,
     shapes_search.STUDY,
     shapes_search.RATES_STUDY,
     shapes.STUDY,

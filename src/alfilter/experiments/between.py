@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (0, 4, 8, 12)]
 SEARCHED = [f"div2k/{number:02d}.png" for number in (3, 9)]  # in no table
-SIZE = 256  # pictures are reduced to this side by area
+SIZE, LARGE = 256, 512  # pictures are reduced to this side by area
 SECONDS = 60.0  # of a fit, on one core: two fits side by side take a minute on two cores
 OBSERVED = ("every:2", "random:0.35", "random:0.05")
 TERRAIN = "terrain"  # the elevation grid inside the matplotlib wheel
@@ -73,7 +73,15 @@ BEST: dict[str, dict[str, tuple[Options, Options]]] = {
 }
 
 
-def fitted(name: str, observe: str, image: str, setting: tuple[Options, Options], group: str, seconds: float) -> Run:
+def fitted(
+    name: str,
+    observe: str,
+    image: str,
+    setting: tuple[Options, Options],
+    group: str,
+    seconds: float,
+    size: int = SIZE,
+) -> Run:
     """One fit: al-sine from its preset `reconstruct`, the others from their sources' settings."""
     options, recipe = setting
     ours = name == "al-sine"
@@ -82,7 +90,7 @@ def fitted(name: str, observe: str, image: str, setting: tuple[Options, Options]
         image,
         method=name,
         preset="reconstruct" if ours else "paper",
-        size=SIZE,
+        size=size,
         observe=observe,
         settings=options,
         training={**({} if ours else COMMON), **recipe, "budget": seconds, "clock": "cpu"},
@@ -91,10 +99,7 @@ def fitted(name: str, observe: str, image: str, setting: tuple[Options, Options]
 
 def runs() -> list[Run]:
     """Interpolators; then by observation the methods at their best and the paper's setting; the terrain."""
-    rows = []
-    for observe in OBSERVED:
-        names = [name for name in PIXELS if name != "bicubic" or observe == "every:2"]
-        rows += [Run(name, image, method=name, size=SIZE, observe=observe) for name in names for image in IMAGES]
+    rows = _interpolators(SIZE)
     for observe in MEASURED:
         rows += [Run(name, TERRAIN, method=name, observe=observe) for name in POINTS]
     for observe in OBSERVED:
@@ -110,6 +115,26 @@ def runs() -> list[Run]:
     budget = {"budget": SECONDS, "clock": "cpu"}
     rows += [Run("al-sine", TERRAIN, preset="reconstruct", observe=observe, training=budget) for observe in MEASURED]
     return rows
+
+
+def large() -> list[Run]:
+    """Pictures of 512×512: the interpolators, al-sine, and siren, the one to beat, at its best setting of 256×256."""
+    return _interpolators(LARGE) + [
+        fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS, LARGE)
+        for observe in OBSERVED
+        for name in ("al-sine", "siren")
+        for image in IMAGES
+    ]
+
+
+def _interpolators(size: int) -> list[Run]:
+    return [
+        Run(name, image, method=name, size=size, observe=observe)
+        for observe in OBSERVED
+        for name in PIXELS
+        if name != "bicubic" or observe == "every:2"
+        for image in IMAGES
+    ]
 
 
 def search() -> list[Run]:
@@ -246,3 +271,4 @@ def summarise(lines: Lines) -> str:
 
 STUDY = Experiment("between", "which method is right between the samples?", runs, summarise, execute)
 SEARCH_STUDY = Experiment("between-search", "which setting of each method is best between?", search, summarise, execute)
+LARGE_STUDY = Experiment("between-large", "and on pictures four times as large?", large, summarise, execute)
