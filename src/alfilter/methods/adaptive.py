@@ -152,7 +152,7 @@ ROWS = {
                 {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "omega": 73.0},
                 {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 1.7e-4, "lr_encoding": 4.2e-4},
             ),
-            # ω0, gain and width of all `default-shape` rows: `alfilter experiment shapes-search`; rates: `shapes-rates`
+            # rates, ω0, gain and width of all `default-shape` rows: `alfilter experiment shapes-search`
             "default-shape": Preset(
                 {
                     "start": 0.0,
@@ -164,7 +164,7 @@ ROWS = {
                     "omega": 40.0,
                     "gain": 0.18,
                 },
-                {**SHAPE_DEFAULT, "lr": 1.84e-4, "lr_encoding": 5.2e-4},
+                {**SHAPE_DEFAULT, "lr": 4.6e-4, "lr_encoding": 1.3e-3},
             ),
             "default-audio": SOUND,
             "default-volume": SOLID,
