@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from alfilter.core.fused import compiled, compiled_shapes, fusible, replay
+from alfilter.core.narrow import outer, through
 from alfilter.core.shapes import SHAPES
 
 FUSED = ("sine", "relu", *SHAPES)  # the activations a whole network of which `perceptron` computes
@@ -109,14 +110,14 @@ class _Perceptron(torch.autograd.Function):
             return None, *replay(_plain(setting, depth), (values[0], *tensors), grads[0])
         slopes = layers[depth + 1 :]
         g = grads[0]
-        by_weight, by_bias = [torch.mm(g.t(), values[depth])], [g.sum(0)]
+        by_weight, by_bias = [outer(g, values[depth])], [g.sum(0)]
         for i in reversed(range(depth)):
-            g = torch.mm(g, weights[i + 1])  # ours alone, so it may be overwritten
+            g = through(g, weights[i + 1])  # ours alone, so it may be overwritten
             sums = g.new_zeros(g.shape[1])
             _scale(setting, g, values[i + 1], slopes[i] if slopes else values[i + 1], sums)
-            by_weight.insert(0, torch.mm(g.t(), values[i]))
+            by_weight.insert(0, outer(g, values[i]))
             by_bias.insert(0, sums)
-        by_input = torch.mm(g, weights[0]) if ctx.needs_input_grad[1] else None
+        by_input = through(g, weights[0]) if ctx.needs_input_grad[1] else None
         return None, by_input, *by_weight, *by_bias
 
 

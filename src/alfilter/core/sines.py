@@ -12,6 +12,7 @@ from torch import Tensor
 
 from alfilter.core.fused import compiled, compiled_products, fusible, replay
 from alfilter.core.layers import affine_sine
+from alfilter.core.narrow import outer, through
 
 
 def sine_bank(
@@ -79,12 +80,12 @@ class _SineBank(torch.autograd.Function):
             arrays = g, slopes[i + 1], turns[i], by_a, by_biases[i + 1], by_angle
             compiled_products().sine_sum_backward(given.numpy(), i * width, *(t.numpy() for t in arrays))
             place = slice(dims + i * size, dims + (i + 1) * size)
-            torch.mm(by_angle, cycles[i], out=by_features[:, place])
-            torch.mm(by_angle.t(), features[:, place], out=by_cycles[i])
+            through(by_angle, cycles[i], out=by_features[:, place])
+            by_cycles[i] = outer(by_angle, features[:, place])
             before = slice((i - 1) * width, i * width)
             torch.mm(by_a.t(), out[:, before] if i else first, out=by_weights[i + 1])
-            g = torch.mm(by_a, weights[i + 1])
+            g = through(by_a, weights[i + 1])
         compiled().sine_backward(g.numpy(), slopes[0].numpy(), by_biases[0].numpy())
-        torch.mm(g.t(), features[:, :dims], out=by_weights[0])
-        torch.mm(g, weights[0], out=by_features[:, :dims])
+        by_weights[0] = outer(g, features[:, :dims])
+        through(g, weights[0], out=by_features[:, :dims])
         return None, by_features, by_cycles, *by_weights, *by_biases
