@@ -13,14 +13,13 @@ from alfilter.experiments.experiment import Run
 
 def test_methods_take_turns_with_equal_time() -> None:
     runs = shapes.runs()
-    methods = [run.method for run in runs if run.image == "meshes/lucy.ply"]
-    assert methods == [name for name in shapes.METHODS if name in methods]
-    assert [run.image for run in runs[: len(methods)]] == ["meshes/armadillo.obj"] * len(methods)
+    groups = [run.group for run in runs if run.image == "meshes/lucy.ply"]
+    assert groups == [*shapes.METHODS, *shapes.OTHER]
+    assert [run.image for run in runs[: len(groups)]] == ["meshes/armadillo.obj"] * len(groups)
     assert {run.training["budget"] for run in runs} == {20.0}
     longer = shapes.LONG_STUDY.runs()
     assert {run.training["budget"] for run in longer} == {300.0}
-    assert len(longer) == len(runs) + len(shapes.OTHER) * len(shapes.SHAPES)
-    assert len({run.name for run in longer}) == len(longer)
+    assert len({run.name for run in [*runs, *longer]}) == 2 * len(runs)
 
 
 def test_the_table_shows_the_paper_s_numbers_beside() -> None:

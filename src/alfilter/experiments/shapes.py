@@ -21,7 +21,7 @@ SHAPES = {
 }
 METHODS = ("pe-mlp", "siren", "bacon", "al-sine")
 SHORT, LONG = 20.0, 300.0  # seconds of a core each
-# the other of the two rates of `shapes-rates`, where the choice between them is not clear
+# the other of the two rates of `shapes-rates`, where a short fit and a long one, or two scans, do not agree on them
 OTHER: dict[str, tuple[str, dict[str, float]]] = {
     "siren, rates times 2.5": ("siren", {"lr": 1.2e-3}),
     "al-sine, rates times 0.4": ("al-sine", {"lr": 1.84e-4, "lr_encoding": 5.2e-4}),
@@ -42,21 +42,12 @@ def runs(budget: float = SHORT) -> list[Run]:
     from alfilter.methods import METHODS as KNOWN
 
     methods = [name for name in METHODS if name in KNOWN]
+    rows: dict[str, tuple[str, dict[str, float]]] = {**{name: (name, {}) for name in methods}, **OTHER}
     return [
-        Run(name, path, method=name, preset="default", training={"budget": budget, "clock": "cpu"})
+        Run(group, path, method=name, preset="default", training={"budget": budget, "clock": "cpu", **rates})
         for path in SHAPES.values()
-        for name in methods
+        for group, (name, rates) in rows.items()
     ]
-
-
-def long_runs() -> list[Run]:
-    """The same for longer; after it those whose rates could have been others."""
-    more = [
-        Run(group, path, method=name, preset="default", training={"budget": LONG, "clock": "cpu", **rates})
-        for path in SHAPES.values()
-        for group, (name, rates) in OTHER.items()
-    ]
-    return runs(LONG) + more
 
 
 def fitted(run: Run, data: str, threads: int) -> tuple[Any, Any, dict[str, Any]]:
@@ -130,4 +121,4 @@ def _floor(lines: Lines, path: str) -> float:
 
 
 STUDY = Experiment("shapes", "which method keeps four scans best in 20 seconds each?", runs, summarise, execute)
-LONG_STUDY = Experiment("shapes-long", "and in five minutes each?", long_runs, summarise, execute)
+LONG_STUDY = Experiment("shapes-long", "and in five minutes each?", lambda: runs(LONG), summarise, execute)
