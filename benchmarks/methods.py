@@ -1,13 +1,14 @@
 """How close is a training step of every method to its own floor: its matrix products, and for grids its gathers?
 
-One step: the gradient of a batch (of 8,192 unless told) of the samples of a 512×512 colour picture in its pieces, and
-the optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix products of
-one piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are recorded once and
-repeated with nothing between them, by as many processes as the step. A gather is the compiled sum over the corners of a
-cell and the scatter of its gradient into zeros, with known places and weights (torch's own scatter is several times
-slower and would flatter us). Both are timed in turns in one process; the best of the repetitions counts.
+One step: the gradient of a batch (the method's own unless told) of the samples of a 512×512 colour picture in its
+pieces, and the optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix
+products of one piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are
+recorded once and repeated with nothing between them, by as many processes as the step. A gather is the compiled sum
+over the corners of a cell and the scatter of its gradient into zeros, with known places and weights (torch's own
+scatter is several times slower and would flatter us). Both are timed in turns in one process; the best of the
+repetitions counts.
 
-    python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire] [--batch 8192]
+    python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire] [--batch 262144]
 """
 
 from __future__ import annotations
@@ -36,7 +37,6 @@ from alfilter.training.gradient import Team, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
 Step = Callable[[], object]
-BATCH = 8192
 TARGET = 1.25  # times the floor
 _PRODUCTS = {torch.ops.aten.mm.default: 0, torch.ops.aten.addmm.default: 1}  # where the first factor stands
 _GATHERS = (torch.ops.aten.index.Tensor, torch.ops.aten.index_select.default, torch.ops.aten.embedding.default)
@@ -140,10 +140,12 @@ def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack
     return run
 
 
-def measure(name: str, task: ImageTask, repeat: int, batch: int = BATCH) -> dict[str, Any]:
+def measure(name: str, task: ImageTask, repeat: int, batch: int | None = None) -> dict[str, Any]:
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
     made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
-    size = min(training(name, "default").micro, batch // workers())
+    setting = training(name, "default")
+    batch = task.batch_size(setting.batch if batch is None else batch)
+    size = min(setting.micro, batch // workers())
     with ExitStack() as after:
         training_step = step(made, task, name, batch, after)  # first: it fits the encoding to the signal
         runs = {"step": training_step, "floor": floor(made, task, size, batch, after)}
@@ -156,6 +158,7 @@ def measure(name: str, task: ImageTask, repeat: int, batch: int = BATCH) -> dict
                     best[label] = min(best[label], time.perf_counter() - began)
     return {
         "method": name,
+        "batch": batch,
         "params": parameter_count(made),
         "ms": 1e3 * best["step"],
         "floor ms": 1e3 * best["floor"],
@@ -170,7 +173,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=12, help="repetitions of everything")
     parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--only", help="methods, separated by commas")
-    parser.add_argument("--batch", type=int, default=BATCH, help="samples of a step")
+    parser.add_argument("--batch", type=int, help="samples of a step (default: the method's own)")
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -178,7 +181,9 @@ def main() -> None:
     task = ImageTask.from_file("sample:astronaut")
     names = arguments.only.split(",") if arguments.only else list(METHODS)
     if not arguments.json:
-        print(f"{'method':18}{'params':>10}{'step ms':>9}{'floor ms':>10}{'ratio':>7}{'points/s':>11}   ≤ {TARGET}")
+        print(
+            f"{'method':18}{'params':>10}{'batch':>9}{'step ms':>9}{'floor ms':>10}{'ratio':>7}{'points/s':>11}   ≤ {TARGET}"
+        )
     rows = []
     for name in names:
         with pieces_only():  # as `fit` runs
@@ -187,7 +192,7 @@ def main() -> None:
         if not arguments.json:
             verdict = "yes" if row["ratio"] <= TARGET else "no"
             numbers = f"{row['ms']:9.1f}{row['floor ms']:10.1f}{row['ratio']:7.2f}{row['points per second']:11,.0f}"
-            print(f"{name:18}{row['params']:10,}{numbers}   {verdict}", flush=True)
+            print(f"{name:18}{row['params']:10,}{row['batch']:9,}{numbers}   {verdict}", flush=True)
     if arguments.json:
         print(json.dumps({"threads": torch.get_num_threads(), "rows": rows}))
 
