@@ -52,7 +52,7 @@ FOUND: dict[str, Found] = {
     ),
     "diner": (
         {"activation": "sine", "width": 64, "omega": 60.0},
-        # found on crops that a batch nearly covers; a row that is seen in one step of 32 is left behind by the network
+        # found where a row is seen in every fourth step; one that is seen in one step of 32 is left behind
         {"batch": None, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
     ),
     "octree": (
