@@ -142,15 +142,11 @@ def carved(vertices: Any, faces: Any) -> Any:
     """The vertices (n, 3) moved along their normals by h sin(2πwx) sin(2πwy) sin(2πwz), lengths in longest sides."""
     import numpy as np
 
+    from alfilter.geometry.surface import vertex_normals
+
     longest = float(np.ptp(vertices, axis=0).max())
-    corners = vertices[faces]  # (m, 3, 3)
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals = np.zeros_like(vertices)
-    for k in range(3):
-        np.add.at(normals, faces[:, k], areas)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
     height = np.sin(2 * np.pi * WAVES * vertices / longest).prod(axis=1, keepdims=True)
-    return vertices + RELIEF * longest * height * normals
+    return vertices + RELIEF * longest * height * vertex_normals(vertices, faces)
 
 
 def execute_rates(run: Run, data: str, threads: int = 1) -> dict[str, Any]:

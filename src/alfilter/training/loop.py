@@ -135,9 +135,8 @@ def fit(
             optimiser.step(factor)
             field.encoding.constrain()
             position.step += 1
-            adapt(
-                field, task, setting, position.step, seed, _share(setting, position)
-            )  # a state includes its adaptation
+            # before anything is kept: a state includes its adaptation
+            adapt(field, task, setting, position.step, seed, _share(setting, position))
             if average is not None:
                 average.update(field)
             position.seconds = processes.from_first(now() - began)  # one clock decides for all
