@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from alfilter.core.products import KINDS, gabor_product, leaky_product, plain_product, sine_product
+from alfilter.core.products import KINDS, gabor_product, plain_product, sine_product
 
 
 def one(value: float) -> torch.Tensor:
@@ -20,9 +20,6 @@ def test_by_hand() -> None:
     assert sine_product(*given).item() == pytest.approx(2.5 * math.sin(1.3))
     bump = math.exp(-0.5 * 3 * 0.5**2)
     assert gabor_product(*given, one(-0.2), torch.tensor([3.0])).item() == pytest.approx(2.5 * math.sin(1.3) * bump)
-    assert leaky_product(*given, slope=0.2).item() == pytest.approx(2.5 * 1.3)
-    given = one(-2.0), torch.tensor([0.5]), one(-0.3), one(4.0), torch.tensor([0.1])
-    assert leaky_product(*given, slope=0.2).item() == pytest.approx(0.2 * -1.5 * 0.2 * -1.1)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3, 4])
@@ -38,9 +35,7 @@ def test_kernel_against_the_plain_function(kind: str, dims: int, in_x: bool) -> 
         given = [t.to(dtype) for t in tensors]
         wanted = [t.requires_grad_() for i, t in enumerate(given) if i != 2 or in_x]
         if dtype == torch.float64:
-            out = plain_product(kind, 0.2, *given)
-        elif kind == "leaky":
-            out = leaky_product(*given, slope=0.2)
+            out = plain_product(kind, *given)
         else:
             out = (gabor_product if kind == "gabor" else sine_product)(*given)
         results.append((out, *torch.autograd.grad(out.square().sum(), wanted)))

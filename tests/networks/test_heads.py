@@ -31,4 +31,4 @@ def test_a_head_learns_from_its_own_error_alone() -> None:
     (outputs[0].square().sum() + outputs[-1].square().sum()).backward()
     first, second = network.members
     assert all(p.grad is not None for p in first.parameters())
-    assert all(p.grad is None for p in second.parameters())
+    assert all(p.grad is None or not p.grad.any() for p in second.parameters())

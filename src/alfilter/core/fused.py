@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -45,28 +47,9 @@ def compiled() -> ModuleType:
 
 
 @cache
-def compiled_shapes() -> ModuleType:
-    """The kernels of the activations beyond sine and ReLU."""
-    from alfilter.core import shape_kernels
-
-    return shape_kernels
-
-
-@cache
-def compiled_products() -> ModuleType:
-    """The kernels of the layers that multiply."""
-    from alfilter.core import product_kernels
-
-    return product_kernels
-
-
-@cache
-def compiled_update() -> Callable[..., None]:
-    """The kernel of the optimiser."""
-    from alfilter.core.update_kernels import adam_update
-
-    found: Callable[..., None] = adam_update
-    return found
+def kernels_of(name: str) -> Any:
+    """The compiled functions of one kind, after `fusible` has said yes; imported when they are first needed."""
+    return import_module(f"alfilter.core.{name}_kernels")
 
 
 def replay(plain: Callable[..., Tensor], inputs: Sequence[Tensor], grad: Tensor) -> tuple[Tensor | None, ...]:

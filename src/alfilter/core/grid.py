@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from alfilter.core.fused import compiled, fusible, has_nan, replay
+from alfilter.core.rooms import sum_place
 from alfilter.errors import UserError
 
 
@@ -88,9 +89,9 @@ class _Interpolate(torch.autograd.Function):
         grid, x = ctx.saved_tensors
         if torch.is_grad_enabled():
             return replay(lambda *t: plain_interpolate(*t).squeeze(-1), (grid, x), grads[0])
-        out = torch.zeros_like(grid, memory_format=torch.contiguous_format)
+        place, out = sum_place(grid)
         compiled().interpolate_backward(
-            grads[0].contiguous().numpy(), *_layout(grid), _rows(x), out.numpy().reshape(-1)
+            grads[0].contiguous().numpy(), *_layout(grid), _rows(x), place.numpy().reshape(-1)
         )
         return out, None
 

@@ -16,27 +16,28 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from alfilter.core.sine_kernels import COSINE, ONE_OVER_PI, PI, SINE, sine_row
+
 f4 = np.float32
 # Contractions to fused multiply-adds are welcome; reassociation and finite-only arithmetic are not, since a NaN must
 # reach the loss and sums must not depend on the compiler's mood.
 FAST = {"contract", "nsz", "arcp"}
 
-_ONE_OVER_PI = f4(0.31830988618379067)
-_PI = (f4(3.1415927410125732), f4(-8.7422780003724857e-8))  # π to twice the precision of one number
+_PI, _ONE_OVER_PI = (f4(PI[0]), f4(PI[1])), f4(ONE_OVER_PI)
+_S, _C = tuple(f4(number) for number in SINE), tuple(f4(number) for number in COSINE)
 _NEGLIGIBLE = 18.0  # e^-18 is below half a unit in the last place of one
 
 
 @njit(inline="always", fastmath=FAST)
-def _sincos(z: Any) -> Any:
+def sincos(z: Any) -> Any:
     """Sine and cosine together: reduce by π in two parts, polynomials on [-π/2, π/2], a common sign. Good to 2e-7."""
     turns = np.rint(z * _ONE_OVER_PI)
     r = z - turns * _PI[0]  # exact with a fused multiply-add
     r = r - turns * _PI[1]
     u = r * r
-    s = ((f4(-2.3889859e-08) * u + f4(2.7525562e-06)) * u - f4(1.9840874e-04)) * u + f4(8.3333310e-03)
-    s = (s * u - f4(1.6666667e-01)) * u * r + r
-    c = ((f4(-2.605e-07) * u + f4(2.47609e-05)) * u - f4(1.3888378e-03)) * u + f4(4.1666638e-02)
-    c = (c * u - f4(0.5)) * u + f4(1)
+    s = (((_S[0] * u + _S[1]) * u + _S[2]) * u + _S[3]) * u + _S[4]
+    c = ((((_C[0] * u + _C[1]) * u + _C[2]) * u + _C[3]) * u + _C[4]) * u + _C[5]
+    s = s * u * r + r
     odd = np.int32(np.int32(turns) << 31)  # half turns change the sign bit
     s, c = np.float32(s).view(np.int32) ^ odd, np.float32(c).view(np.int32) ^ odd
     return np.int32(s).view(np.float32), np.int32(c).view(np.float32)
@@ -69,13 +70,12 @@ def _edge(shift: Any, kappa: Any, powers: Any, sigmoid: Any, rest: Any) -> None:
 
 @njit(fastmath=FAST, cache=True, nogil=True)
 def sine_forward(z: Any, bias: Any, omega: Any, slope: Any) -> None:
-    """z ← sin(ω(z+b)) in place, slope = ω cos(ω(z+b)); both (n, w)."""
+    """z ← sin(ω(z+b)) in place, slope = ω cos(ω(z+b)); both (n, w), in one piece like b."""
     rows, width = z.shape
+    values, offsets, slopes = z.ctypes.data, bias.ctypes.data, slope.ctypes.data
     for i in range(rows):
-        for j in range(width):
-            s, c = _sincos(omega * (z[i, j] + bias[j]))
-            z[i, j] = s
-            slope[i, j] = omega * c
+        first = 4 * i * width
+        sine_row(values + first, offsets, omega, slopes + first, width)
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
@@ -128,7 +128,7 @@ def filter_forward(x: Any, alpha: Any, half: Any, kappa: Any, peak: Any, powers:
         for m in range(channels // 2):
             angles[m] = x[i, m % dims] * scales[m]
         for m in range(channels // 2):
-            out[i, 2 * m], out[i, 2 * m + 1] = _sincos(angles[m])
+            out[i, 2 * m], out[i, 2 * m + 1] = sincos(angles[m])
         _edge(half - alpha[i], kappa, powers, up, up_rest)
         _edge(-half - alpha[i], kappa, powers, down, down_rest)
         for c in range(channels):

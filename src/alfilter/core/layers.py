@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from alfilter.core.fused import compiled, compiled_shapes, fusible, replay
-from alfilter.core.narrow import outer, through
+from alfilter.core.chain import chain, chainable
+from alfilter.core.fused import compiled, fusible, kernels_of, replay
+from alfilter.core.multiply import multiply, outer
 from alfilter.core.shapes import SHAPES
 
 FUSED = ("sine", "relu", *SHAPES)  # the activations a whole network of which `perceptron` computes
@@ -61,6 +62,9 @@ def perceptron(
         return plain_perceptron(x, weights, biases, activation, omega, sharpness)
     flat = x.reshape(-1, x.shape[-1])
     setting = activation, omega, sharpness
+    if chainable(activation, weights):
+        plain = lambda x, w, b: plain_perceptron(x, w, b, *setting)  # noqa: E731
+        return chain(flat, weights, biases, activation, omega, plain).view(*x.shape[:-1], -1)
     return _Perceptron.apply(setting, flat, *weights, *biases).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
 
 
@@ -91,7 +95,7 @@ class _Perceptron(torch.autograd.Function):
         weights, biases = tensors[: depth + 1], tensors[depth + 1 :]
         values, slopes = [x], []  # the input of every layer; ∂activation of the hidden ones
         for weight, bias in zip(weights[:depth], biases[:depth], strict=True):
-            z = torch.mm(values[-1], weight.t())  # (n, w)
+            z = multiply(values[-1], weight.t())  # (n, w)
             slope = z if setting[0] == "relu" else torch.empty_like(z)  # relu's own values say where it was open
             _activate(setting, z, bias, slope)
             values.append(z)
@@ -112,12 +116,12 @@ class _Perceptron(torch.autograd.Function):
         g = grads[0]
         by_weight, by_bias = [outer(g, values[depth])], [g.sum(0)]
         for i in reversed(range(depth)):
-            g = through(g, weights[i + 1])  # ours alone, so it may be overwritten
+            g = multiply(g, weights[i + 1])  # ours alone, so it may be overwritten
             sums = g.new_zeros(g.shape[1])
             _scale(setting, g, values[i + 1], slopes[i] if slopes else values[i + 1], sums)
             by_weight.insert(0, outer(g, values[i]))
             by_bias.insert(0, sums)
-        by_input = through(g, weights[0]) if ctx.needs_input_grad[1] else None
+        by_input = multiply(g, weights[0]) if ctx.needs_input_grad[1] else None
         return None, by_input, *by_weight, *by_bias
 
 
@@ -127,9 +131,9 @@ def _activate(setting: tuple[str, float, float], z: Tensor, bias: Tensor, slope:
     if activation == "relu":
         compiled().relu_forward(z.numpy(), bias.numpy())
     elif activation == "sine":
-        compiled().sine_forward(z.numpy(), bias.numpy(), omega, slope.numpy())
+        compiled().sine_forward(z.numpy(), bias.contiguous().numpy(), omega, slope.numpy())
     else:
-        compiled_shapes().FORWARD[activation](z.numpy(), bias.numpy(), omega, sharpness, slope.numpy())
+        kernels_of("shape").FORWARD[activation](z.numpy(), bias.numpy(), omega, sharpness, slope.numpy())
 
 
 def _scale(setting: tuple[str, float, float], g: Tensor, value: Tensor, slope: Tensor, sums: Tensor) -> None:
@@ -137,7 +141,7 @@ def _scale(setting: tuple[str, float, float], g: Tensor, value: Tensor, slope: T
     if setting[0] == "relu":
         compiled().relu_backward(g.numpy(), value.numpy(), sums.numpy())
     elif setting[0] == "complex-wavelet":
-        kernel = compiled_shapes().complex_wavelet_backward
+        kernel = kernels_of("shape").complex_wavelet_backward
         kernel(g.numpy(), value.numpy(), slope.numpy(), np.float32(setting[1]), sums.numpy())
     else:
         compiled().sine_backward(g.numpy(), slope.numpy(), sums.numpy())

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from alfilter.core.fused import fusible, has_nan, replay
 from alfilter.core.hash import Layout, corners, plain_corners
+from alfilter.core.rooms import sum_place
 from alfilter.core.rows import plain_weighted_rows, weighted_rows
 
 _NONE = np.empty(0, np.int32)
@@ -81,9 +82,9 @@ class _Lookup(torch.autograd.Function):
         table, x = ctx.saved_tensors
         if torch.is_grad_enabled():
             return *replay(lambda t, x: plain_lookup(t, x, *ctx.setting), (table, x), grads[0]), None, None, None, None
-        out = torch.zeros_like(table, memory_format=torch.contiguous_format)
+        place, out = sum_place(table)
         kernel: Any = lookup_kernels.lookup_backward
-        kernel(*_arrays(x, *ctx.setting[:3]), grads[0].contiguous().numpy(), out.numpy())
+        kernel(*_arrays(x, *ctx.setting[:3]), grads[0].contiguous().numpy(), place.numpy())
         return out, None, None, None, None, None
 
 

@@ -18,7 +18,7 @@ import torch
 A = TypeVar("A")
 R = TypeVar("R")
 
-_WORTH_SHARING = 1 << 17  # numbers, of which a thread passes over a few hundred million a second
+_WORTH_SHARING = 1 << 21  # numbers: waking a thread takes as long as one passes over half a million of them
 
 _claimed: int | None = None  # the threads `pieces_only` took from torch's own operations
 

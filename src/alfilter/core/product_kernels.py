@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.core.kernels import FAST, _sincos, f4
+from alfilter.core.kernels import FAST, f4, sincos
 from alfilter.core.shape_kernels import _exp
 
 
@@ -33,7 +33,7 @@ def sine_product_forward(a: Any, bias: Any, x: Any, omega: Any, phase: Any, out:
     for i in range(rows):
         _angles(x, i, omega, phase, angle)
         for j in range(width):
-            s, c = _sincos(angle[j])
+            s, c = sincos(angle[j])
             v = a[i, j] + bias[j]
             out[i, j] = v * s
             gate[i, j] = s
@@ -55,31 +55,12 @@ def gabor_product_forward(
                 d = x[i, k] - centre[k, j]
                 distance[j] += d * d
         for j in range(width):
-            s, c = _sincos(angle[j])
+            s, c = sincos(angle[j])
             e = _exp(f4(-0.5) * gamma[j] * distance[j])
             v = a[i, j] + bias[j]
             out[i, j] = v * s * e
             gate[i, j] = s * e
             turn[i, j] = v * c * e
-
-
-@njit(fastmath=FAST, cache=True, nogil=True)
-def leaky_product_forward(
-    a: Any, bias: Any, x: Any, omega: Any, phase: Any, slope: Any, out: Any, gate: Any, turn: Any
-) -> None:
-    """out = l(a+b) l(Ωx+φ), l the leaky ReLU."""
-    rows, width = a.shape
-    angle = np.empty(width, dtype=np.float32)
-    for i in range(rows):
-        _angles(x, i, omega, phase, angle)
-        for j in range(width):
-            v = a[i, j] + bias[j]
-            dv = slope if v < f4(0) else f4(1)
-            dh = slope if angle[j] < f4(0) else f4(1)
-            h = dh * angle[j]
-            out[i, j] = dv * v * h
-            gate[i, j] = dv * h
-            turn[i, j] = dv * v * dh
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
@@ -115,56 +96,3 @@ def envelope_backward(grad: Any, out: Any, x: Any, centre: Any, gamma: Any, by_c
                 d = x[i, k] - centre[k, j]
                 by_centre[k, j] += share[j] * gamma[j] * d
                 by_gamma[j] -= f4(0.5) * share[j] * d * d
-
-
-@njit(fastmath=FAST, cache=True, nogil=True)
-def sine_sum_forward(
-    a: Any, bias: Any, omega: Any, x: Any, first: int, cycles: Any, out: Any, column: int, slope: Any, turn: Any
-) -> None:
-    """out (n, w from `column` on) = sin(ω(a+b)) + sin(2π F x); slope, turn: the cosines times ω, 2π.
-
-    x: (n, d from `first` on), F: (d, w).
-    """
-    rows, width = a.shape
-    angle = np.empty(width, dtype=np.float32)
-    around = f4(2 * np.pi)
-    for i in range(rows):
-        z = out[i, column : column + width]  # an index that may be negative would keep the loops from being vectors
-        angle[:] = f4(0)
-        for k in range(cycles.shape[0]):
-            for j in range(width):
-                angle[j] += x[i, first + k] * cycles[k, j]
-        for j in range(width):
-            s, c = _sincos(omega * (a[i, j] + bias[j]))
-            z[j] = s
-            slope[i, j] = omega * c
-        for j in range(width):
-            s, c = _sincos(around * angle[j])
-            z[j] += s
-            turn[i, j] = around * c
-
-
-@njit(fastmath=FAST, cache=True, nogil=True)
-def sine_sum_backward(
-    grad: Any, column: int, more: Any, slope: Any, turn: Any, by_a: Any, by_bias: Any, by_angle: Any
-) -> None:
-    """by_a = g·slope, by_angle = g·turn, by_bias (w,) += the column sums of g·slope.
-
-    g: grad from `column` on, plus `more` (n, w), which may have no rows and is then nothing.
-    """
-    rows, width = slope.shape
-    for i in range(rows):
-        given = grad[i, column : column + width]
-        if len(more) > 0:
-            for j in range(width):
-                total = given[j] + more[i, j]
-                g = total * slope[i, j]
-                by_a[i, j] = g
-                by_bias[j] += g
-                by_angle[i, j] = total * turn[i, j]
-        else:
-            for j in range(width):
-                g = given[j] * slope[i, j]
-                by_a[i, j] = g
-                by_bias[j] += g
-                by_angle[i, j] = given[j] * turn[i, j]

@@ -1,23 +1,21 @@
 """Layers that multiply: an affine map of the features times a filter of the coordinates.
 
-    out = σ(a + b) ⊙ g(x),   a = W z
+    out = (a + b) ⊙ g(x),   a = W z
 
-sine (MFN, BACON): g = sin(Ωx + φ), σ the identity. gabor (MFN): g = sin(Ωx + φ) exp(-γ|x-μ|²/2). leaky (Poly-INR):
-σ and g = σ(Ωx + φ) are leaky ReLUs.
+sine (MFN, BACON): g = sin(Ωx + φ). gabor (MFN): g = sin(Ωx + φ) exp(-γ|x-μ|²/2).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from alfilter.core.fused import compiled_products, fusible, replay
+from alfilter.core.fused import fusible, kernels_of, replay
 
-KINDS = ("sine", "gabor", "leaky")
+KINDS = ("sine", "gabor")
 
 
 def sine_product(a: Tensor, bias: Tensor, x: Tensor, omega: Tensor, phase: Tensor) -> Tensor:
@@ -27,33 +25,26 @@ def sine_product(a: Tensor, bias: Tensor, x: Tensor, omega: Tensor, phase: Tenso
     >>> sine_product(a, one, x=torch.full((1, 1), 0.5), omega=torch.full((1, 1), 3.0), phase=0 * one)  # 3 sin 1.5
     tensor([[2.9925]])
     """
-    return _product("sine", 0.0, a, bias, x, omega, phase)
+    return _product("sine", a, bias, x, omega, phase)
 
 
 def gabor_product(
     a: Tensor, bias: Tensor, x: Tensor, omega: Tensor, phase: Tensor, centre: Tensor, gamma: Tensor
 ) -> Tensor:
     """(a + b) ⊙ sin(Ωx + φ) exp(-γ|x-μ|²/2). As `sine_product`; centre μ: (w, d), gamma: (w,) → (..., w)."""
-    return _product("gabor", 0.0, a, bias, x, omega, phase, centre, gamma)
+    return _product("gabor", a, bias, x, omega, phase, centre, gamma)
 
 
-def leaky_product(a: Tensor, bias: Tensor, x: Tensor, omega: Tensor, phase: Tensor, slope: float) -> Tensor:
-    """l(a + b) ⊙ l(Ωx + φ) with the leaky ReLU l(t) = max(t, slope·t). Shapes as `sine_product`."""
-    return _product("leaky", slope, a, bias, x, omega, phase)
-
-
-def _product(kind: str, slope: float, a: Tensor, bias: Tensor, x: Tensor, *filters: Tensor) -> Tensor:
+def _product(kind: str, a: Tensor, bias: Tensor, x: Tensor, *filters: Tensor) -> Tensor:
     if not fusible(a, bias, x, *filters):
-        return plain_product(kind, slope, a, bias, x, *filters)
+        return plain_product(kind, a, bias, x, *filters)
     flat_a, flat_x = a.reshape(-1, a.shape[-1]), x.reshape(-1, x.shape[-1])
-    return _Product.apply((kind, slope), flat_a, bias, flat_x, *filters).view(a.shape)  # type: ignore[no-any-return,no-untyped-call]
+    return _Product.apply(kind, flat_a, bias, flat_x, *filters).view(a.shape)  # type: ignore[no-any-return,no-untyped-call]
 
 
-def plain_product(kind: str, slope: float, a: Tensor, bias: Tensor, x: Tensor, *filters: Tensor) -> Tensor:
+def plain_product(kind: str, a: Tensor, bias: Tensor, x: Tensor, *filters: Tensor) -> Tensor:
     """The same in tensor operations: the reference, and the path for other devices and precisions."""
     angle = F.linear(x, filters[0], filters[1])
-    if kind == "leaky":
-        return F.leaky_relu(a + bias, slope) * F.leaky_relu(angle, slope)
     out = (a + bias) * torch.sin(angle)
     if kind == "gabor":
         centre, gamma = filters[2:]
@@ -65,21 +56,19 @@ def plain_product(kind: str, slope: float, a: Tensor, bias: Tensor, x: Tensor, *
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, setting: tuple[str, float], *tensors: Tensor) -> Tensor:
+    def forward(ctx: Any, kind: str, *tensors: Tensor) -> Tensor:
         a, bias, x, omega, phase, *envelope = tensors
         out, gate, turn = (torch.empty_like(a) for _ in range(3))  # values, ∂out/∂a, ∂out/∂angle
-        kernels = compiled_products()
+        kernels = kernels_of("product")
         given = [t.detach().contiguous().numpy() for t in (a, bias, x, omega.t(), phase)]
         made = out.numpy(), gate.numpy(), turn.numpy()
-        if setting[0] == "sine":
+        if kind == "sine":
             kernels.sine_product_forward(*given, *made)
-        elif setting[0] == "leaky":
-            kernels.leaky_product_forward(*given, np.float32(setting[1]), *made)
         else:
             centre, gamma = (t.detach().contiguous().numpy() for t in (envelope[0].t(), envelope[1]))
             kernels.gabor_product_forward(*given, centre, gamma, *made)
         ctx.save_for_backward(*tensors, out, gate, turn)
-        ctx.setting = setting
+        ctx.kind = kind
         return out
 
     @staticmethod
@@ -89,9 +78,9 @@ class _Product(torch.autograd.Function):
         if torch.is_grad_enabled() or ctx.needs_input_grad[3]:  # twice, or in the coordinates
             twice = torch.is_grad_enabled()
             with torch.enable_grad():
-                found = replay(lambda *given: plain_product(*ctx.setting, *given), tensors, grads[0])
+                found = replay(lambda *given: plain_product(ctx.kind, *given), tensors, grads[0])
             return None, *(g if twice or g is None else g.detach() for g in found)
-        kernels, g = compiled_products(), grads[0].contiguous()
+        kernels, g = kernels_of("product"), grads[0].contiguous()
         by_a, by_bias, by_phase = torch.empty_like(a), torch.zeros_like(bias), torch.zeros_like(phase)
         by_omega = omega.new_zeros(omega.shape[1], omega.shape[0])
         arrays = (t.numpy() for t in (g, gate, turn, x.contiguous(), by_a, by_bias, by_phase, by_omega))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from alfilter.core.fused import fusible, replay
+from alfilter.core.rooms import sum_place
 
 
 def weighted_rows(table: Tensor, index: Tensor, weight: Tensor) -> Tensor:
@@ -48,8 +49,8 @@ class _Rows(torch.autograd.Function):
         table, index, weight = ctx.saved_tensors
         if torch.is_grad_enabled():
             return replay(plain_weighted_rows, (table, index, weight), grads[0])
-        out = torch.zeros_like(table, memory_format=torch.contiguous_format)
-        gathering.scatter(grads[0].contiguous().numpy(), *_arrays(index, weight), out.numpy())
+        place, out = sum_place(table)
+        gathering.scatter(grads[0].contiguous().numpy(), *_arrays(index, weight), place.numpy())
         return out, None, None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.core.kernels import FAST, _sincos, f4
+from alfilter.core.kernels import FAST, f4, sincos
 
 _LOG2_E = f4(1.4426950408889634)
 _LN2 = (f4(0.693145751953125), f4(1.4286068203094172e-06))  # ln 2 in two parts; the first has few bits
@@ -55,7 +55,7 @@ def wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> No
             a = z[i, j] + bias[j]
             u = scale * a
             e = _exp(-u * u)
-            s, c = _sincos(omega * a)
+            s, c = sincos(omega * a)
             z[i, j] = c * e
             slope[i, j] = -(omega * s + f4(2) * scale * u * c) * e
 
@@ -71,7 +71,7 @@ def complex_wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: An
             a = z[i, j] + bias[j]
             b = z[i, half + j] + bias[half + j]
             e = _exp(-omega * b - square * (a * a + b * b))
-            s, c = _sincos(omega * a)
+            s, c = sincos(omega * a)
             z[i, j] = e * c
             z[i, half + j] = e * s
             slope[i, j] = f4(-2) * square * a
@@ -104,7 +104,7 @@ def sinc_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
         for j in range(width):
             u = omega * (z[i, j] + bias[j])
             q = u * u
-            s, c = _sincos(u)
+            s, c = sincos(u)
             near = q < f4(1)
             d = f4(1) if near else u
             v = f4(1) - q * f4(1 / 6) * (f4(1) - q * f4(1 / 20) * (f4(1) - q * f4(1 / 42) * (f4(1) - q * f4(1 / 72))))
@@ -121,7 +121,7 @@ def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
     rows, width = z.shape
     for i in range(rows):
         for j in range(width):
-            s, c = _sincos(omega * (z[i, j] + bias[j]))
+            s, c = sincos(omega * (z[i, j] + bias[j]))
             z[i, j] = s
             slope[i, j] = c
         for j in range(width):  # apart: one loop would need more registers than there are
@@ -141,7 +141,7 @@ def finer_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None
         for j in range(width):
             a = z[i, j] + bias[j]
             w = omega * (abs(a) + f4(1))
-            s, c = _sincos(w * a)
+            s, c = sincos(w * a)
             z[i, j] = s
             slope[i, j] = w * c
 
@@ -153,7 +153,7 @@ def finer_full_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) ->
     for i in range(rows):
         for j in range(width):
             a = z[i, j] + bias[j]
-            s, c = _sincos(omega * (abs(a) + f4(1)) * a)
+            s, c = sincos(omega * (abs(a) + f4(1)) * a)
             z[i, j] = s
             slope[i, j] = omega * (f4(2) * abs(a) + f4(1)) * c
 

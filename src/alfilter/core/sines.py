@@ -1,4 +1,4 @@
-"""The sine layers of the Fourier filter bank in one function, with a single pass over every layer each way."""
+"""The sine layers of the Fourier filter bank in one function."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.fused import compiled, compiled_products, fusible, replay
+from alfilter.core.fused import fusible, kernels_of, replay
 from alfilter.core.layers import affine_sine
-from alfilter.core.narrow import outer, through
 
 
 def sine_bank(
@@ -21,8 +20,8 @@ def sine_bank(
     """[z_1 … z_L] of z_0 = sin(ω(W_0 x + b_0)), z_i = sin(ω(W_i z_{i-1} + b_i)) + sin(2π F_i g_i): a filter bank.
 
     features: (..., d + L F), [x, g_1, …, g_L]. weights: (w, d), then L of (w, w), biases to match. cycles: F_i,
-    (L, w, F) → (..., L w). One function for all layers: every z is written where the next network reads it, and a z's
-    gradients from there and from the next layer are added by the product itself.
+    (L, w, F) → (..., L w). One function for all layers: a block of points goes through all of them before the next one
+    comes, each way, and every z is written where the next network reads it.
     """
     if not fusible(features, *weights, *biases, cycles):
         return plain_sine_bank(features, weights, biases, omega, cycles)
@@ -47,45 +46,32 @@ class _SineBank(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, omega: float, features: Tensor, cycles: Tensor, *tensors: Tensor) -> Tensor:
         weights, biases = tensors[: len(tensors) // 2], tensors[len(tensors) // 2 :]
-        (width, dims), (count, _, size), rate = weights[0].shape, cycles.shape, np.float32(omega)
-        z = torch.mm(features[:, :dims], weights[0].t())
-        slopes = z.new_empty(count + 1, *z.shape)
-        turns, out, a = z.new_empty(count, *z.shape), z.new_empty(len(z), count * width), torch.empty_like(z)
-        compiled().sine_forward(z.numpy(), biases[0].numpy(), rate, slopes[0].numpy())
-        first, turned = z, cycles.detach().transpose(1, 2).contiguous().numpy()  # (L, F, w)
-        for i in range(count):
-            torch.mm(z, weights[i + 1].t(), out=a)
-            given = features.detach().numpy(), dims + i * size, turned[i], out.numpy(), i * width
-            arrays = slopes[i + 1].numpy(), turns[i].numpy()
-            compiled_products().sine_sum_forward(a.numpy(), biases[i + 1].numpy(), rate, *given, *arrays)
-            z = out[:, i * width : (i + 1) * width]
-        ctx.save_for_backward(features, cycles, *tensors, first, out, slopes, turns)
+        count, width, _ = cycles.shape
+        stacked = torch.stack(weights[1:]), torch.stack(biases)
+        begun, out = features.new_empty(len(features), width), features.new_empty(len(features), count * width)
+        slopes, turns = features.new_empty(count + 1, *begun.shape), features.new_empty(count, *begun.shape)
+        given = [t.detach().contiguous().numpy() for t in (features, weights[0], *stacked, cycles)]
+        made = [t.numpy() for t in (begun, out, slopes, turns)]
+        kernels_of("bank").bank_forward(*given, np.float32(omega), *made)
+        ctx.save_for_backward(features, cycles, *tensors, stacked[0], begun, out, slopes, turns)
         ctx.omega = omega
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        features, cycles, *tensors, first, out, slopes, turns = ctx.saved_tensors
+        features, cycles, *tensors, weights, begun, out, slopes, turns = ctx.saved_tensors
         half = len(tensors) // 2
         if torch.is_grad_enabled():
             plain = lambda z, f, *t: plain_sine_bank(z, t[:half], t[half:], ctx.omega, f)  # noqa: E731
             return None, *replay(plain, (features, cycles, *tensors), grads[0])
-        weights, (width, dims), (count, _, size) = tensors[:half], tensors[0].shape, cycles.shape
-        given = grads[0].contiguous()
-        by_features, by_cycles = torch.empty_like(features), torch.empty_like(cycles)
-        by_weights, by_biases = [torch.empty_like(w) for w in weights], [torch.zeros_like(b) for b in tensors[half:]]
-        by_a, by_angle = torch.empty_like(first), torch.empty_like(first)
-        g = given.new_empty(0, width)  # of z_i, from the layer after it; the rest stands in `given`
-        for i in reversed(range(count)):
-            arrays = g, slopes[i + 1], turns[i], by_a, by_biases[i + 1], by_angle
-            compiled_products().sine_sum_backward(given.numpy(), i * width, *(t.numpy() for t in arrays))
-            place = slice(dims + i * size, dims + (i + 1) * size)
-            through(by_angle, cycles[i], out=by_features[:, place])
-            by_cycles[i] = outer(by_angle, features[:, place])
-            before = slice((i - 1) * width, i * width)
-            torch.mm(by_a.t(), out[:, before] if i else first, out=by_weights[i + 1])
-            g = through(by_a, weights[i + 1])
-        compiled().sine_backward(g.numpy(), slopes[0].numpy(), by_biases[0].numpy())
-        by_weights[0] = outer(g, features[:, :dims])
-        through(g, weights[0], out=by_features[:, :dims])
-        return None, by_features, by_cycles, *by_weights, *by_biases
+        entry, turned = tensors[0], cycles.transpose(1, 2)
+        by_features, by_entry = torch.empty_like(features), entry.new_zeros(entry.shape[::-1])
+        by_weights, by_biases = torch.zeros_like(weights), entry.new_zeros(half, len(entry))
+        by_cycles = cycles.new_zeros(turned.shape)
+        given = [
+            t.detach().contiguous() for t in (grads[0], features, entry, weights, cycles, begun, out, slopes, turns)
+        ]
+        made = by_features, by_entry, by_weights, by_biases, by_cycles
+        kernels_of("bank").bank_backward(*(t.numpy() for t in (*given, *made)))
+        by_tensors = by_entry.t().contiguous(), *by_weights.unbind(), *by_biases.unbind()
+        return None, by_features, by_cycles.transpose(1, 2).contiguous(), *by_tensors

@@ -51,7 +51,7 @@ class Field(nn.Module):
 
     def scales(self, x: Tensor) -> Tensor:
         """`outputs` as one tensor (scales, ..., out_dim)."""
-        return torch.addcmul(self.shift, self.scale, torch.stack(self.network.outputs(self.encoding(x))))
+        return torch.addcmul(self.shift, self.scale, self.network.scales(self.encoding(x)))
 
     def set_range(self, low: Tensor, high: Tensor) -> None:
         """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""

@@ -28,7 +28,11 @@ class Network(nn.Module, ABC):
 
         Training fits every one of them to the signal.
         """
-        return (self(features),)
+        return tuple(self.scales(features))
+
+    def scales(self, features: Tensor) -> Tensor:
+        """`outputs` as one tensor (scales, ..., c)."""
+        return torch.unsqueeze(self(features), 0)
 
 
 def uniform(shape: tuple[int, ...], bound: float | Tensor, generator: torch.Generator | None) -> Tensor:

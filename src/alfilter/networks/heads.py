@@ -30,7 +30,7 @@ class Heads(Network):
     def forward(self, features: Tensor) -> Tensor:
         return torch.stack([member(features) for member in self.members]).mean(0)
 
-    def outputs(self, features: Tensor) -> tuple[Tensor, ...]:
+    def scales(self, features: Tensor) -> Tensor:
         """Every member's value, which is what is trained, and last their mean, which only reports."""
-        values = [member(features) for member in self.members]
-        return (*values, torch.stack(values).mean(0).detach())
+        values = torch.stack([member(features) for member in self.members])
+        return torch.cat((values, values.mean(0, keepdim=True).detach()))

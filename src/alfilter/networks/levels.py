@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from alfilter.core.levels import level_inputs, level_values
 from alfilter.networks.base import Network
 from alfilter.networks.mlp import MLP
 
@@ -41,17 +42,11 @@ class LevelDecoder(Network):
 
     def forward(self, features: Tensor) -> Tensor:
         """The value at the finest level alone."""
-        found: Tensor = self.decoders[-1](self._inputs(features)[-1])
+        found: Tensor = self.decoders[-1](level_inputs(features, self.dims, self.levels)[-1])
         return found
 
-    def outputs(self, features: Tensor) -> tuple[Tensor, ...]:
-        return tuple(decode(z) for decode, z in zip(self.decoders, self._inputs(features), strict=True))
+    def scales(self, features: Tensor) -> Tensor:
+        return level_values(features, self.dims, [decoder.layers() for decoder in self._members()])
 
-    def _inputs(self, features: Tensor) -> list[Tensor]:
-        """[x, g_0 + … + g_l] of every level: (..., d + F) each."""
-        x, grids = features[..., : self.dims], features[..., self.dims :]
-        summed, inputs = torch.zeros((), dtype=features.dtype, device=features.device), []
-        for level in torch.split(grids, self.features, dim=-1):
-            summed = summed + level
-            inputs.append(torch.cat((x, summed), dim=-1))
-        return inputs
+    def _members(self) -> list[MLP]:
+        return [decoder for decoder in self.decoders if isinstance(decoder, MLP)]

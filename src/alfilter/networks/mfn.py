@@ -124,9 +124,9 @@ class Bacon(Network):
     def forward(self, features: Tensor) -> Tensor:
         return F.linear(self._features(features)[-1], self.head_weights[-1], self.head_biases[-1])
 
-    def outputs(self, features: Tensor) -> tuple[Tensor, ...]:
+    def scales(self, features: Tensor) -> Tensor:
         heads = zip(self._features(features), self.head_weights, self.head_biases, strict=True)
-        return tuple(F.linear(z, weight, bias) for z, weight, bias in heads)
+        return torch.stack([F.linear(z, weight, bias) for z, weight, bias in heads])
 
     def _features(self, x: Tensor) -> list[Tensor]:
         """z after every filter but the first."""

@@ -59,11 +59,15 @@ class MLP(Network):
             numbers = self.activation, self.omega, self.sharpness
             return perceptron(features, list(self.weights), list(self.biases), *numbers)
         z = features
-        *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
+        *hidden, (weight, bias) = self.layers()
         for i, (w, b) in enumerate(hidden):
             sharpness = self.sharpness if self.learned is None else self.learned[i]
             z = self.row.layer(z, w, b, self.omega, sharpness)  # (..., width)
         return affine(z, weight, bias)
+
+    def layers(self) -> list[tuple[Tensor, Tensor]]:
+        """Weights and biases of every layer."""
+        return list(zip(self.weights, self.biases, strict=True))
 
     def _bound(self, position: int, count: int, inputs: int, first_bound: Tensor | None) -> float | Tensor:
         if position == count - 1:

@@ -6,9 +6,8 @@ import math
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from alfilter.core.products import leaky_product
+from alfilter.core.polynomial import polynomial
 from alfilter.networks.base import Network, uniform
 
 
@@ -52,9 +51,5 @@ class PolyINR(Network):
             self.offsets.append(nn.Parameter(uniform((width,), math.sqrt(3 / (2 * passed)), generator)))
 
     def forward(self, features: Tensor) -> Tensor:
-        z = F.linear(features, self.maps[0], self.offsets[0])
-        for i in range(1, len(self.maps)):
-            a = F.linear(z, self.weights[i - 1])  # (..., width)
-            z = leaky_product(a, self.biases[i - 1], features, self.maps[i], self.offsets[i], self.slope)
-        z = F.leaky_relu(F.linear(z, self.weights[-2], self.biases[-2]), self.slope)
-        return F.linear(z, self.weights[-1], self.biases[-1])
+        parts = list(self.maps), list(self.offsets), list(self.weights), list(self.biases)
+        return polynomial(features, parts, self.slope)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.core.fused import compiled_update, fusible
+from alfilter.core.fused import fusible, kernels_of
+from alfilter.core.packed import packed, together
 from alfilter.core.parallel import in_slices
 
 
@@ -32,6 +34,9 @@ class Moments:
     peak: Tensor | None = None
 
 
+Work = tuple[list[tuple[NDArray[np.float32], ...]], list[tuple[Tensor, Moments]]]  # runs for the kernel, and the rest
+
+
 @dataclass
 class Adam:
     """m ← β₁m + (1-β₁)g, v ← β₂v + (1-β₂)g², p ← p - lr m̂ / (√v̂ + ε), with m̂, v̂ freed of their start at zero.
@@ -50,13 +55,13 @@ class Adam:
     clip: float | None = None
     steps: int = 0
     moments: list[Moments] = field(default_factory=list)
+    _known: tuple[list[tuple[int, int]], list[Work]] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.moments:
-            self.moments = [
-                Moments(torch.zeros_like(p), torch.zeros_like(p), torch.zeros_like(p) if self.amsgrad else None)
-                for p in self.parameters()
-            ]
+            params = self.parameters()
+            peaks = packed(params) if self.amsgrad else [None] * len(params)
+            self.moments = [Moments(*m) for m in zip(packed(params), packed(params), peaks, strict=True)]
 
     def parameters(self) -> list[Tensor]:
         """All parameters, in the order of their moments."""
@@ -69,23 +74,34 @@ class Adam:
         if self.clip is not None:
             self.shorten(self.clip)
         fade = math.sqrt(1 - self.beta2**self.steps)
-        moments = iter(self.moments)
-        for group in self.groups:
+        for group, (runs, alone) in zip(self.groups, self._work(), strict=True):
             rate = group.lr * factor
-            for p in group.params:
-                m = next(moments)
-                if p.grad is None:
-                    continue
-                keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
-                if m.peak is None and _fusible(p, p.grad):
-                    numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
-                    _update((p, p.grad, m.mean, m.square), numbers)
-                    continue
+            keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
+            numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
+            for arrays in runs:
+                _update(arrays, numbers)
+            for p, m in alone:
+                assert p.grad is not None
                 p.mul_(keep)
                 m.mean.lerp_(p.grad, 1 - self.beta1)
                 m.square.mul_(self.beta2).addcmul_(p.grad, p.grad, value=1 - self.beta2)
                 square = m.square if m.peak is None else torch.maximum(m.peak, m.square, out=m.peak)
                 p.addcdiv_(m.mean, square.sqrt().div_(fade).add_(self.epsilon), value=-scale)
+
+    def _work(self) -> list[Work]:
+        """What there is to do a group; the same as before while everything is where it was."""
+        params = self.parameters()
+        places = [(p.data_ptr(), 0 if p.grad is None else p.grad.data_ptr()) for p in params]
+        if self._known is None or self._known[0] != places:
+            moments, found = iter(self.moments), []
+            for group in self.groups:
+                moved = [(p, m) for p, m in zip(group.params, moments, strict=False) if p.grad is not None]
+                quick = [m.peak is None and _fusible(p) for p, m in moved]
+                rows = [(p, _grad(p), m.mean, m.square) for (p, m), one in zip(moved, quick, strict=True) if one]
+                runs = [tuple(t.numpy() for t in run) for run in together(rows)]
+                found.append((runs, [pair for pair, one in zip(moved, quick, strict=True) if not one]))
+            self._known = places, found
+        return self._known[1]
 
     @torch.no_grad()
     def shorten(self, longest: float) -> None:
@@ -97,14 +113,18 @@ class Adam:
                 g.mul_(longest / length)
 
 
-def _update(tensors: tuple[Tensor, ...], numbers: tuple[float, ...]) -> None:
-    """The compiled update; a table's on all cores, which each take a slice of it."""
-    arrays = [t.detach().numpy().reshape(-1) for t in tensors]
+def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...]) -> None:
+    """The compiled update; of many numbers on all cores, which each take a slice of them."""
     constants = [np.float32(number) for number in numbers]
-    kernel = compiled_update()
+    kernel = kernels_of("update").adam_update
     in_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
 
 
-def _fusible(p: Tensor, grad: Tensor) -> bool:
+def _grad(p: Tensor) -> Tensor:
+    assert p.grad is not None
+    return p.grad
+
+
+def _fusible(p: Tensor) -> bool:
     """Whether the compiled update may run: numbers in one piece, as the moments' are then, and as `fused` says."""
-    return p.is_contiguous() and grad.is_contiguous() and fusible(p if p.dim() > 1 else p.view(1, -1))
+    return p.is_contiguous() and _grad(p).is_contiguous() and fusible(p if p.dim() > 1 else p.view(1, -1))

@@ -11,7 +11,9 @@ from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.core.crew import Crew, shared
+from alfilter.core.packed import Packing
 from alfilter.core.parallel import in_slices, workers
+from alfilter.core.rooms import rooms
 from alfilter.methods import Field
 from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.training.bending import bending
@@ -46,7 +48,8 @@ class Team:
         self.should_stop: Callable[[], bool] = lambda: False
         self._job: tuple[Task, Training]  # what the crew was made for
         self._crew: Crew[tuple[int, int], Share] | None = None
-        self._room: list[list[Tensor]] = []  # of the doubles' gradients
+        self._sums: list[Tensor] = []  # every member's gradient, all parameters in one piece
+        self._rooms: list[list[Tensor]] = []  # the same, a parameter each
         self._stop = torch.zeros(1, dtype=torch.uint8)
 
     def run(self, task: Task, setting: Training, step: int, seed: int) -> list[Share]:
@@ -62,47 +65,51 @@ class Team:
             return
         self._crew.close()
         self._crew = None
-        if len(self.members) > 1:
-            self._move(Tensor.clone)
+        self._move(Tensor.clone)
 
     def gather(self, shares: list[Share]) -> None:
         """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
-        for i, mine in enumerate(self.members[0].parameters()):
-            for room, share in zip(self._room, shares[1:], strict=True):
-                if not share.reached[i]:
-                    continue
-                if mine.grad is None:
-                    mine.grad = room[i].clone()
-                else:
-                    _add(mine.grad, room[i])
+        mine, *others = self._sums
+        for other in others:
+            in_slices(lambda part, more=other: mine[part].add_(more[part]), len(mine))  # type: ignore[misc]
+        for i, (p, room) in enumerate(zip(self.members[0].parameters(), self._rooms[0], strict=True)):
+            p.grad = room if any(share.reached[i] for share in shares) else None
         self.processes.add_gradients(self.members[0].parameters())
 
     def _start(self, task: Task, setting: Training) -> Crew[tuple[int, int], Share]:
         self.close()
         self._job = task, setting
-        if len(self.members) > 1:
-            self._move(shared)
-            self._room = [[shared(torch.zeros_like(p)) for p in self.members[0].parameters()] for _ in self.members[1:]]
-            self._stop = shared(self._stop)
+        self._move(shared if len(self.members) > 1 else Tensor.clone)
+        packing = Packing(list(self.members[0].parameters()))
+        room = next(self.members[0].parameters()).detach().new_zeros(packing.total)
+        self._sums = [room, *(shared(room) for _ in self.members[1:])]
+        self._rooms = [packing.views(total) for total in self._sums]
+        self._stop = shared(self._stop)
         return Crew(self._work, len(self.members), enter=task.follow)
 
     def _move(self, into: Callable[[Tensor], Tensor]) -> None:
-        """Put the numbers of all members into other memory."""
-        with torch.no_grad():
-            for tensors in zip(*([*m.parameters(), *m.buffers()] for m in self.members), strict=True):
-                place = into(tensors[0].data)
-                for tensor in tensors:
-                    tensor.data = place
+        """Put the numbers of all members into other memory, those of all parameters side by side."""
+        params = [p.data for p in self.members[0].parameters()]
+        packing = Packing(params)
+        numbers = packing.views(into(params[0].new_zeros(packing.total)))
+        for place, number in zip(numbers, params, strict=True):
+            place.copy_(number)
+        numbers += [into(b.data) for b in self.members[0].buffers()]
+        for member in self.members:
+            for tensor, number in zip([*member.parameters(), *member.buffers()], numbers, strict=True):
+                tensor.data = number
 
     def _work(self, position: int, moment: tuple[int, int]) -> Share:
         """A member's share of a step: samples, then places between them where the setting asks for those."""
         task, setting = self._job
         self.members[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
-        terms = {"data": self._samples(position, *moment)}
-        if setting.fill > 0 and task.filling() is not None:
-            terms["fill"] = self._filled(position, *moment)
-        if setting.bend > 0:
-            terms["bend"] = self._bent(position, *moment)
+        params = self.members[position].parameters()
+        with rooms({p.data_ptr(): room for p, room in zip(params, self._rooms[position], strict=True)}):
+            terms = {"data": self._samples(position, *moment)}
+            if setting.fill > 0 and task.filling() is not None:
+                terms["fill"] = self._filled(position, *moment)
+            if setting.bend > 0:
+                terms["bend"] = self._bent(position, *moment)
         return Share(terms, self._hand_over(position), bool(self._stop.item()))
 
     def _samples(self, position: int, step: int, seed: int) -> float:
@@ -150,12 +157,17 @@ class Team:
         return total, min(setting.micro, -(-total // self.total))
 
     def _hand_over(self, position: int) -> list[bool]:
-        """Put a double's gradients where the field's are added up; which of them there are."""
+        """Put a member's gradients where all are added up; which of them there are."""
         grads = [p.grad for p in self.members[position].parameters()]
-        if position > 0:
-            for place, grad in zip(self._room[position - 1], grads, strict=True):
-                if grad is not None:
-                    place.copy_(grad)
+        places, found = [], []
+        for place, grad in zip(self._rooms[position], grads, strict=True):
+            if grad is None:
+                place.zero_()
+            elif grad.data_ptr() != place.data_ptr():
+                places.append(place)
+                found.append(grad)
+        if places:
+            torch._foreach_copy_(places, found)
         return [grad is not None for grad in grads]
 
 
@@ -212,15 +224,6 @@ def on_device(chunk: Chunk, field: Field) -> Chunk:
     """Samples where the field's numbers are."""
     device = field.shift.device
     return chunk[0].to(device), chunk[1].to(device)
-
-
-def _add(total: Tensor, more: Tensor) -> None:
-    """total += more, on all cores where it is long."""
-    if not (total.is_contiguous() and more.is_contiguous()):
-        total.add_(more)
-        return
-    flat = total.view(-1), more.view(-1)
-    in_slices(lambda part: flat[0][part].add_(flat[1][part]), total.numel())
 
 
 def _double(field: Field) -> Field:
