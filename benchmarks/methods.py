@@ -5,10 +5,11 @@ pieces, and the optimiser's update, at the method's default setting. The floor i
 products of one piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are
 recorded once and repeated with nothing between them, by as many processes as the step. A gather is the compiled sum
 over the corners of a cell and the scatter of its gradient into zeros, with known places and weights (torch's own
-scatter is several times slower and would flatter us). Both are timed in turns in one process; the best of the
-repetitions counts.
+scatter is several times slower and would flatter us). Products are done in the order and the storage in which they are
+quickest, whatever plain tensor code would choose. Both are timed in turns in one process, a tenth of a second each; the
+best counts.
 
-    python benchmarks/methods.py [--json] [--repeat 12] [--only siren,wire] [--batch 262144]
+    python benchmarks/methods.py [--json] [--repeat 12] [--seconds 8] [--only siren,wire] [--batch 262144]
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from alfilter.training.loop import make_optimiser
 
 Step = Callable[[], object]
 TARGET = 1.25  # times the floor
+_ROUND = 0.1  # seconds of steps, then of the floor
 _PRODUCTS = {torch.ops.aten.mm.default: 0, torch.ops.aten.addmm.default: 1}  # where the first factor stands
 _GATHERS = (torch.ops.aten.index.Tensor, torch.ops.aten.index_select.default, torch.ops.aten.embedding.default)
 
@@ -160,7 +162,7 @@ def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack
     return run
 
 
-def measure(name: str, task: ImageTask, repeat: int, batch: int | None = None) -> dict[str, Any]:
+def measure(name: str, task: ImageTask, repeat: int, seconds: float, batch: int | None = None) -> dict[str, Any]:
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
     made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
     setting = training(name, "default")
@@ -170,12 +172,19 @@ def measure(name: str, task: ImageTask, repeat: int, batch: int | None = None) -
         training_step = step(made, task, name, batch, after)  # first: it fits the encoding to the signal
         runs = {"step": training_step, "floor": floor(made, task, size, batch, after)}
         best = dict.fromkeys(runs, float("inf"))
-        for turn in range(repeat + 2):
+        start, turn = time.perf_counter(), 0
+        while turn < repeat + 2 or time.perf_counter() - start < seconds:
             for label, run in runs.items():
-                began = time.perf_counter()
-                run()
-                if turn > 1:
-                    best[label] = min(best[label], time.perf_counter() - began)
+                round_began = time.perf_counter()
+                while True:  # several in a row where they are short, as a training takes them: caches are its own
+                    began = time.perf_counter()
+                    run()
+                    ended = time.perf_counter()
+                    if turn > 1:
+                        best[label] = min(best[label], ended - began)
+                    if ended - round_began > _ROUND:
+                        break
+            turn += 1
     return {
         "method": name,
         "batch": batch,
@@ -190,7 +199,8 @@ def measure(name: str, task: ImageTask, repeat: int, batch: int | None = None) -
 def main() -> None:
     parser = argparse.ArgumentParser(description="time a training step of every method against its own floor")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeat", type=int, default=12, help="repetitions of everything")
+    parser.add_argument("--repeat", type=int, default=12, help="repetitions of everything, at least")
+    parser.add_argument("--seconds", type=float, default=8.0, help="time for a method, at least: a busy spell passes")
     parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--only", help="methods, separated by commas")
     parser.add_argument("--batch", type=int, help="samples of a step (default: the method's own)")
@@ -206,7 +216,7 @@ def main() -> None:
     rows = []
     for name in names:
         with pieces_only():  # as `fit` runs
-            row = measure(name, task, arguments.repeat, arguments.batch)
+            row = measure(name, task, arguments.repeat, arguments.seconds, arguments.batch)
         rows.append(row)
         if not arguments.json:
             verdict = "yes" if row["ratio"] <= TARGET else "no"

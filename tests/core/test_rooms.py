@@ -24,12 +24,16 @@ def test_several_pieces_end_up_in_the_room() -> None:
     expected, found = table(), table()
     room = torch.full_like(found, 7.0).detach()  # what was there before is no part of it
     with rooms({found.data_ptr(): room}):
-        for seed in range(3):
+        value(found, 0).backward()
+        places = []
+        for seed in (1, 2):
+            places.append(sum_place(found)[0].data_ptr())
             value(found, seed).backward()
     for seed in range(3):
         value(expected, seed).backward()
     assert found.grad is not None
     assert found.grad.data_ptr() == room.data_ptr()
+    assert places == [room.data_ptr()] * 2, "later pieces add to what is there"
     torch.testing.assert_close(found.grad, expected.grad)
 
 

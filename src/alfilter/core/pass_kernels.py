@@ -252,6 +252,68 @@ def leaky_gradient_pass(
     return types.void(*[whole] * 8, types.float32, whole, whole), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_pass(context: Any, z: Any, s: Any, v: Any, step: Any, rows: Any, columns: Any) -> Any:
+    """z ← s ⊙ v of blocks with the same step; z may be one of them."""
+
+    def generate(_: Any, build: Any, __: Any, arguments: Any) -> Any:
+        z, s, v, step, rows, columns = arguments
+        writer = Writer(build)
+
+        def eight(offset: Any, mask: Any) -> None:
+            with writer.loop(rows, 1, **_places(build, offset, z=z, s=s, v=v)) as state:
+                made = build.fmul(writer.load(state["s"], mask), writer.load(state["v"], mask))
+                writer.store(made, state["z"], mask)
+                _advance(build, state, z=step, s=step, v=step)
+
+        by_eights(writer, columns, eight)
+        return NOTHING
+
+    return types.void(*[types.int64] * 6), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def turn_pass(
+    context: Any,
+    g: Any,
+    v: Any,
+    sine: Any,
+    cosine: Any,
+    by_v: Any,
+    by_h: Any,
+    step: Any,
+    sums: Any,
+    more_sums: Any,
+    rows: Any,
+    columns: Any,
+) -> Any:
+    """by_v ← g sin h, by_h ← g v cos h of blocks with the same step; sums, more_sums += their column sums."""
+
+    def generate(_: Any, build: Any, __: Any, arguments: Any) -> Any:
+        g, v, sine, cosine, by_v, by_h, step, sums, more_sums, rows, columns = arguments
+        writer = Writer(build)
+
+        def eight(offset: Any, mask: Any) -> None:
+            places = build.add(sums, offset), build.add(more_sums, offset)
+            totals = {f"{i}": (VECTOR, constant(0.0)) for i in range(2)}
+            starts = _places(build, offset, g=g, v=v, sine=sine, cosine=cosine, by_v=by_v, by_h=by_h)
+            with writer.loop(rows, 1, **totals, **starts) as state:
+                given = writer.load(state["g"], mask)
+                turned = build.fmul(writer.load(state["v"], mask), writer.load(state["cosine"], mask))
+                made = build.fmul(given, writer.load(state["sine"], mask)), build.fmul(given, turned)
+                for i, name in enumerate(("by_v", "by_h")):
+                    writer.store(made[i], state[name], mask)
+                    state[f"{i}"] = build.fadd(state[f"{i}"], made[i])
+                _advance(build, state, **dict.fromkeys(starts, step))
+            for i, place in enumerate(places):
+                _add_to(writer, place, state[f"{i}"], mask)
+
+        by_eights(writer, columns, eight)
+        return NOTHING
+
+    return types.void(*[types.int64] * 11), generate
+
+
 def _leak(build: Any, t: Any, least: Any) -> Any:
     """The slope of l at t: one, or `least` below zero."""
     return build.select(build.fcmp_ordered("<", t, constant(0.0)), least, constant(1.0))

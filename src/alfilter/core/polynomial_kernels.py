@@ -17,7 +17,7 @@ from alfilter.core.tile_kernels import STRIP, eights, strips, take, times, times
 
 
 @njit(nogil=True)
-def _all_strips(weights: Any, turned: bool) -> Any:
+def all_strips(weights: Any, turned: bool) -> Any:
     """Every matrix of weights (L, o, i) as strips: (L, ⌈n/16⌉, k, 16)."""
     count, outputs, inputs = weights.shape
     k, n = (inputs, outputs) if turned else (outputs, inputs)
@@ -49,7 +49,7 @@ def polynomial_forward(
 ) -> None:
     """out (n, c); maps: (L, w, d), offsets, biases: (L, w), weights: (L, w, w), head: (1, c, w), head_bias: (c,)."""
     (levels, width, _), points, values = maps.shape, len(x), len(head_bias)
-    entries, factors, last = _all_strips(maps, True), _all_strips(weights, True), _all_strips(head, True)
+    entries, factors, last = all_strips(maps, True), all_strips(weights, True), all_strips(head, True)
     wide = stride(width)
     z, h = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)
     ends, step = np.empty((BLOCK, stride(values)), np.float32), 4 * wide
@@ -88,7 +88,7 @@ def polynomial_backward(
 ) -> None:
     """The gradients, given that of out; by_maps: (L, d, w) turned. All start at zero."""
     (levels, width, _), points, values = maps.shape, len(x), head.shape[1]
-    entries, factors, last = _all_strips(maps, True), _all_strips(weights, False), _all_strips(head, False)
+    entries, factors, last = all_strips(maps, True), all_strips(weights, False), all_strips(head, False)
     wide = stride(width)
     step, nothing = 4 * wide, np.zeros(width, np.float32)
     g, z = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)

@@ -26,21 +26,6 @@ def _angles(x: Any, i: int, omega: Any, phase: Any, angle: Any) -> None:
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
-def sine_product_forward(a: Any, bias: Any, x: Any, omega: Any, phase: Any, out: Any, gate: Any, turn: Any) -> None:
-    """out = (a+b) sin(Ωx+φ)."""
-    rows, width = a.shape
-    angle = np.empty(width, dtype=np.float32)
-    for i in range(rows):
-        _angles(x, i, omega, phase, angle)
-        for j in range(width):
-            s, c = sincos(angle[j])
-            v = a[i, j] + bias[j]
-            out[i, j] = v * s
-            gate[i, j] = s
-            turn[i, j] = v * c
-
-
-@njit(fastmath=FAST, cache=True, nogil=True)
 def gabor_product_forward(
     a: Any, bias: Any, x: Any, omega: Any, phase: Any, centre: Any, gamma: Any, out: Any, gate: Any, turn: Any
 ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -17,14 +18,20 @@ from torch import Tensor
 _here = threading.local()
 
 
+@dataclass
+class _Rooms:
+    places: Mapping[int, Tensor]
+    taken: set[int] = field(default_factory=set)
+
+
 @contextmanager
 def rooms(places: Mapping[int, Tensor]) -> Iterator[None]:
     """Inside, in this thread, gradients go to these places: by the address of a parameter's numbers, alike in shape."""
-    _here.places = dict(places)
+    _here.rooms = _Rooms(places)
     try:
         yield
     finally:
-        _here.places = {}
+        _here.rooms = None
 
 
 def sum_place(parameter: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -34,13 +41,14 @@ def sum_place(parameter: Tensor) -> tuple[Tensor, Tensor | None]:
     >>> sum_place(table)
     (tensor([0., 0., 0.]), tensor([0., 0., 0.]))
     """
-    places: dict[int, Tensor] = getattr(_here, "places", {})
-    grad = parameter.grad if parameter.is_leaf else None
-    if places and grad is not None and parameter.data_ptr() in places and grad.is_contiguous():
-        return grad, None
-    # taken out: a second use of the parameter within the same backward pass must not see the first one's sums
-    room = places.pop(parameter.data_ptr(), None) if grad is None and parameter.is_leaf else None
-    if room is None:
-        room = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
-        return room, room
-    return room.zero_(), room.detach()  # a name of its own, which autograd takes as the gradient without a copy
+    known: _Rooms | None = getattr(_here, "rooms", None)
+    room = known.places.get(parameter.data_ptr()) if known is not None and parameter.is_leaf else None
+    if known is not None and room is not None:
+        if parameter.grad is not None and parameter.grad.data_ptr() == room.data_ptr():
+            return room, None
+        # taken once: a second use of the parameter within the same backward pass must not see the first one's sums
+        if parameter.grad is None and parameter.data_ptr() not in known.taken:
+            known.taken.add(parameter.data_ptr())
+            return room.zero_(), room.detach()  # a name of its own, which autograd takes as the gradient without a copy
+    zeros = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
+    return zeros, zeros

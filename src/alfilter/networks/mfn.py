@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from alfilter.core.products import gabor_product, sine_product
+from alfilter.core.filters import sine_filters
+from alfilter.core.products import gabor_product
 from alfilter.networks.base import Network, linears, uniform
 
 
@@ -56,17 +57,15 @@ class MFN(Network):
         self.weights, self.biases = linears([width] * (depth + 1) + [out_dim], 1.0, generator)
 
     def forward(self, features: Tensor) -> Tensor:
-        *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
-        z = self._times(0, *_nothing(features, len(self.phases[0])), features)
-        for i, (w, b) in enumerate(hidden, start=1):
-            z = self._times(i, F.linear(z, w), b, features)  # (..., width)
-        return F.linear(z, weight, bias)
-
-    def _times(self, i: int, a: Tensor, bias: Tensor, x: Tensor) -> Tensor:
-        """(a + b) ⊙ g_i(x)."""
-        if self.gabor:
-            return gabor_product(a, bias, x, self.omegas[i], self.phases[i], self.centres[i], self.gammas[i])
-        return sine_product(a, bias, x, self.omegas[i], self.phases[i])
+        *hidden, head = zip(self.weights, self.biases, strict=True)
+        filters = list(zip(self.omegas, self.phases, strict=True))
+        if not self.gabor:
+            return sine_filters(features, filters, hidden, [head])[0]
+        envelopes = list(zip(self.centres, self.gammas, strict=True))
+        z = gabor_product(*_nothing(features, len(self.phases[0])), features, *filters[0], *envelopes[0])
+        for (w, b), omega, envelope in zip(hidden, filters[1:], envelopes[1:], strict=True):
+            z = gabor_product(F.linear(z, w), b, features, *omega, *envelope)  # (..., width)
+        return F.linear(z, *head)
 
 
 class Bacon(Network):
@@ -122,21 +121,17 @@ class Bacon(Network):
         return [tuple(sum(bands[: i + 2]) for bands in axes) for i in range(len(self.head_weights))]
 
     def forward(self, features: Tensor) -> Tensor:
-        return F.linear(self._features(features)[-1], self.head_weights[-1], self.head_biases[-1])
+        return self._outputs(features, 1)[0]
 
     def scales(self, features: Tensor) -> Tensor:
-        heads = zip(self._features(features), self.head_weights, self.head_biases, strict=True)
-        return torch.stack([F.linear(z, weight, bias) for z, weight, bias in heads])
+        return self._outputs(features, len(self.head_weights))
 
-    def _features(self, x: Tensor) -> list[Tensor]:
-        """z after every filter but the first."""
+    def _outputs(self, x: Tensor, count: int) -> Tensor:
+        """The last outputs, (count, ..., c)."""
         u = x * self.stretch * (2 * math.pi)  # 2π here and whole numbers in the filters: exact cycles in any precision
-        z = sine_product(*_nothing(u, len(self.phases[0])), u, self.get_buffer("cycles0"), self.phases[0])
-        found = []
-        for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True), start=1):
-            z = sine_product(F.linear(z, w), b, u, self.get_buffer(f"cycles{i}"), self.phases[i])
-            found.append(z)
-        return found
+        filters = [(self.get_buffer(f"cycles{i}"), phase) for i, phase in enumerate(self.phases)]
+        heads = list(zip(self.head_weights, self.head_biases, strict=True))[-count:]
+        return sine_filters(u, filters, list(zip(self.weights, self.biases, strict=True)), heads)
 
 
 def _nothing(x: Tensor, width: int) -> tuple[Tensor, Tensor]:

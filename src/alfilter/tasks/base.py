@@ -96,6 +96,13 @@ class Task(ABC):
         prediction: (n, c), or (k, n, c) of k predictions whose losses are added. target: (n, c).
         """
 
+    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of `loss`, and its gradient by the prediction; tasks that know the latter need no autograd here."""
+        with torch.enable_grad():
+            leaf = prediction.detach().requires_grad_()
+            loss = self.loss(leaf, target)
+        return loss.detach(), torch.autograd.grad(loss, leaf)[0]
+
     @abstractmethod
     def quality(self, loss: float) -> float:
         """The data loss as the number a person watches (dB for pictures)."""

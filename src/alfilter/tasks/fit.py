@@ -82,6 +82,11 @@ class GridTask(Task):
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         return mse_loss(prediction, target.expand_as(prediction), reduction="sum") / self.out_dim
 
+    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        error = prediction.detach() - target
+        flat = error.reshape(-1)
+        return torch.dot(flat, flat) / self.out_dim, error.mul_(2 / self.out_dim)
+
     def quality(self, loss: float) -> float:
         return -10 * math.log10(max(loss, 1e-20))
 

@@ -58,6 +58,9 @@ class HoldoutTask(Task):
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         return self.task.loss(prediction, target)
 
+    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        return self.task.pull(prediction, target)
+
     def quality(self, loss: float) -> float:
         return self.task.quality(loss)
 

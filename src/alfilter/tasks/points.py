@@ -101,6 +101,11 @@ class PointTask(Task):
         values, weight = target[..., :-1], target[..., -1:]  # the weight rides in the last channel
         return (weight * (prediction - values).square()).sum() / self.out_dim
 
+    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        error = prediction.detach() - target[..., :-1]
+        share = error * (target[..., -1:] / self.out_dim)
+        return (share * error).sum(), share.mul_(2)
+
     def quality(self, loss: float) -> float:
         return -10 * math.log10(max(loss, 1e-20))
 

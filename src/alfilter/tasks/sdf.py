@@ -126,6 +126,13 @@ class SdfTask(Task):
         error = (prediction - target[:, :1]) / 2
         return ((error.abs() if self.sampling.loss == "absolute" else error.square()) * target[:, 1:]).sum()
 
+    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        error, weight = (prediction.detach() - target[:, :1]) / 2, target[:, 1:]
+        if self.sampling.loss == "absolute":
+            return (error.abs() * weight).sum(), error.sign() * (weight / 2)
+        share = error * weight
+        return (share * error).sum(), share
+
     def quality(self, loss: float) -> float:
         """The weighted error near the surface in dB: 60 dB is a thousandth of the box."""
         factor = -20 if self.sampling.loss == "absolute" else -10

@@ -212,12 +212,10 @@ def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float 
     """
     x, y = chunk
     values = field.scales(x)  # (scales, n, c)
-    loss = task.loss(values, y) * (weight / (total * len(values)))
-    loss.backward()  # type: ignore[no-untyped-call]
-    if len(values) == 1:
-        return loss.item()
-    with torch.no_grad():
-        return weight / total * task.loss(values[-1], y).item()
+    scales, factor = values.shape[0], weight / total
+    loss, pull = task.pull(values, y)
+    torch.autograd.backward(values, pull.mul_(factor / scales))
+    return factor * (loss.item() if scales == 1 else task.pull(values[-1], y)[0].item())
 
 
 def on_device(chunk: Chunk, field: Field) -> Chunk:
