@@ -1,6 +1,7 @@
-"""The sine layers of the Fourier filter bank over a block of points at a time, both ways.
+"""The network of the Fourier filter bank over a block of points at a time, both ways.
 
-The plain twin is `sines.plain_sine_bank`. w: width, L: levels, d: coordinates, F: features of a level.
+The plain twin is `bank.plain_filter_bank`. w: width, L: levels, d: coordinates, F: features of a level. `sizes`,
+`numbers` and `kept` are those of the ReLU network at its end, as in `chain_kernels`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.core.chain_kernels import BLOCK, stride
+from alfilter.core.chain_kernels import (
+    BLOCK,
+    RELU,
+    block_backward,
+    block_forward,
+    factors,
+    in_order,
+    stride,
+    strips_room,
+)
 from alfilter.core.kernels import f4
 from alfilter.core.pass_kernels import add_pass, slope_pass, split_pass
 from alfilter.core.sine_kernels import sine_row
@@ -41,12 +51,16 @@ def bank_forward(
     biases: Any,
     cycles: Any,
     omega: Any,
+    sizes: Any,
+    numbers: Any,
     begun: Any,
     out: Any,
     slopes: Any,
     turns: Any,
+    kept: Any,
+    values: Any,
 ) -> None:
-    """begun (n, w) = z_0, out (n, L w) = [z_1 … z_L]; slopes (L+1, n, w), turns (L, n, w): of their sines.
+    """values (n, c); begun (n, w) = z_0, out (n, L w) = [z_1 … z_L]; slopes (L+1, n, w), turns (L, n, w): of sines.
 
     features: (n, d + L F). entry: W_0, (w, d). weights: (L, w, w). biases: (L+1, w). cycles: (L, w, F).
     """
@@ -60,6 +74,9 @@ def bank_forward(
         strips(cycles[l].T, angles[l])
     a, b = np.empty((BLOCK, stride(width)), np.float32), np.empty((BLOCK, stride(width)), np.float32)
     whole, row = eights(width), 4 * levels * width
+    merge, last = np.empty(strips_room(sizes, False)[-1], np.float32), sizes[-1]
+    factors(numbers, sizes, False, merge)
+    ends = np.empty((BLOCK, stride(last)), np.float32)
     for first in range(0, points, BLOCK):
         end = min(first + BLOCK, points)
         count = end - first
@@ -75,6 +92,9 @@ def bank_forward(
             _sines(b, count, nothing, _AROUND, turns[l], first)
             place = out.ctypes.data + first * row + 4 * l * width
             add_pass(place, row, a.ctypes.data, b.ctypes.data, 4 * a.shape[1], count, width)
+        block = out[first:end, 0 : sizes[0]]
+        block_forward(block, first, points, sizes, numbers, merge, RELU, f4(1), kept, kept, ends, True)
+        take(ends.ctypes.data, ends.shape[1], values.ctypes.data + 4 * first * last, last, count, last)
 
 
 @njit(cache=True, nogil=True)
@@ -84,17 +104,21 @@ def bank_backward(
     entry: Any,
     weights: Any,
     cycles: Any,
+    sizes: Any,
+    numbers: Any,
     begun: Any,
     out: Any,
     slopes: Any,
     turns: Any,
+    kept: Any,
     by_features: Any,
     by_entry: Any,
     by_weights: Any,
     by_biases: Any,
     by_cycles: Any,
+    by_numbers: Any,
 ) -> None:
-    """The gradients, given that of out. by_entry: (d, w) and by_cycles: (L, F, w) turned; all sums start at zero."""
+    """The gradients, given that of the values. by_entry: (d, w) and by_cycles: (L, F, w) turned; sums start at zero."""
     points, (levels, width, size), dims = len(features), cycles.shape, entry.shape[1]
     start = _room(width, dims)
     strips(entry, start)
@@ -105,16 +129,26 @@ def bank_backward(
     wide = stride(width)
     by_a, by_b = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)
     more, edge = np.zeros((BLOCK, wide), np.float32), np.empty((BLOCK, stride(max(size, dims))), np.float32)
-    whole, row, inputs = eights(width), 4 * levels * width, features.shape[1]
+    whole, inputs, last = eights(width), features.shape[1], sizes[-1]
     step, own = 4 * wide, 4 * width
+    merge = np.empty(strips_room(sizes, True)[-1], np.float32)
+    factors(numbers, sizes, True, merge)
+    widest = stride(max(sizes[1:]))
+    here, there = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
+    by_block = np.empty((BLOCK, stride(sizes[0])), np.float32)
     for first in range(0, points, BLOCK):
         end = min(first + BLOCK, points)
         count = end - first
-        more[:] = f4(0)  # nothing comes after the last layer
+        take(grad.ctypes.data + 4 * first * last, last, here.ctypes.data, widest, count, last)
+        block = out[first:end, 0 : sizes[0]]
+        block_backward(
+            here, there, block, first, points, sizes, merge, RELU, kept, kept, by_numbers, by_block[0:BLOCK, 0:]
+        )
+        more[:] = f4(0)  # of the layer after the last there is nothing
         for l in range(levels - 1, -1, -1):
             split_pass(
-                grad.ctypes.data + first * row + 4 * l * width,
-                row,
+                by_block.ctypes.data + 4 * l * width,
+                4 * by_block.shape[1],
                 more.ctypes.data,
                 slopes[l + 1].ctypes.data + first * own,
                 turns[l].ctypes.data + first * own,
@@ -142,3 +176,4 @@ def bank_backward(
         times(features[first:end, 0:dims].T, g, by_entry, True)
         times_strips(g, start, edge[:count, 0 : eights(dims)])
         take(edge.ctypes.data, edge.shape[1], by_features.ctypes.data + 4 * first * inputs, inputs, count, dims)
+    in_order(by_numbers, sizes)

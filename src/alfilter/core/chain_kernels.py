@@ -58,7 +58,7 @@ def _kept_width(sizes: Any) -> int:
 
 
 @njit(nogil=True)
-def _room(sizes: Any, backward: bool) -> Any:
+def strips_room(sizes: Any, backward: bool) -> Any:
     """Where the strips of every layer's factor begin, and how many numbers they are together."""
     starts = np.zeros(len(sizes), np.int64)
     for l in range(len(sizes) - 1):
@@ -99,9 +99,9 @@ def _scale(g: Any, beside: Any, first: int, end: int, sums: Any, kind: int) -> N
 
 
 @njit(nogil=True)
-def _factors(numbers: Any, sizes: Any, backward: bool, made: Any) -> None:
+def factors(numbers: Any, sizes: Any, backward: bool, made: Any) -> None:
     """The weights of all layers as strips: turned for the way forward, as they are for the way back."""
-    starts = _room(sizes, backward)
+    starts = strips_room(sizes, backward)
     for l in range(len(sizes) - 1):
         weight = _layer(numbers, sizes, l)[0]
         if backward:
@@ -111,7 +111,7 @@ def _factors(numbers: Any, sizes: Any, backward: bool, made: Any) -> None:
 
 
 @njit(fastmath=FAST, nogil=True)
-def _block_forward(
+def block_forward(
     source: Any,
     first: int,
     points: int,
@@ -129,7 +129,7 @@ def _block_forward(
 
     ends: (m, stride), whose first c columns become the values, if they are wanted beside the hidden layers.
     """
-    layers, end, starts = len(sizes) - 1, first + len(source), _room(sizes, False)
+    layers, end, starts = len(sizes) - 1, first + len(source), strips_room(sizes, False)
     for l in range(layers):
         bias = _layer(numbers, sizes, l)[1]
         factor = _strips_of(made, starts, l, sizes[l])
@@ -144,7 +144,7 @@ def _block_forward(
 
 
 @njit(fastmath=FAST, nogil=True)
-def _block_backward(
+def block_backward(
     here: Any,
     there: Any,
     source: Any,
@@ -158,11 +158,11 @@ def _block_backward(
     sums: Any,
     by_source: Any,
 ) -> None:
-    """The way back: here (m, …) holds the gradient of the block's outputs; adds to `sums`, which `_sorted` reads.
+    """The way back: here (m, …) holds the gradient of the block's outputs; adds to `sums`, which `in_order` reads.
 
     by_source (m, stride): its first C columns become the gradient of the block's inputs; with no rows, not wanted.
     """
-    layers, count, starts = len(sizes) - 1, len(source), _room(sizes, True)
+    layers, count, starts = len(sizes) - 1, len(source), strips_room(sizes, True)
     for l in range(layers - 1, -1, -1):
         by_weight, by_bias = _layer(sums, sizes, l)
         g = here[:count, : sizes[l + 1]]
@@ -185,8 +185,8 @@ def _block_backward(
 
 
 @njit(nogil=True)
-def _sorted(sums: Any, sizes: Any) -> None:
-    """The sums of `_block_backward` in the order of the numbers: what was added up turned is turned back."""
+def in_order(sums: Any, sizes: Any) -> None:
+    """The sums of `block_backward` in the order of the numbers: what was added up turned is turned back."""
     for l in range(len(sizes) - 1):
         if sizes[l] < sizes[l + 1]:
             found = _layer(sums, sizes, l)[0]
@@ -200,12 +200,12 @@ def _sorted(sums: Any, sizes: Any) -> None:
 def chain_forward(x: Any, sizes: Any, numbers: Any, kind: int, omega: Any, kept: Any, slopes: Any, out: Any) -> None:
     """out (n, c) = the perceptron at x (n, C); fills `kept` and, for a sine, `slopes`."""
     points = len(x)
-    made = np.empty(_room(sizes, False)[-1], np.float32)
-    _factors(numbers, sizes, False, made)
+    made = np.empty(strips_room(sizes, False)[-1], np.float32)
+    factors(numbers, sizes, False, made)
     ends, width = np.empty((BLOCK, stride(sizes[-1])), np.float32), sizes[-1]
     for first in range(0, points, BLOCK):
         block = x[first : min(first + BLOCK, points), : sizes[0]]
-        _block_forward(block, first, points, sizes, numbers, made, kind, omega, kept, slopes, ends, True)
+        block_forward(block, first, points, sizes, numbers, made, kind, omega, kept, slopes, ends, True)
         take(ends.ctypes.data, ends.shape[1], out.ctypes.data + 4 * first * width, width, len(block), width)
 
 
@@ -215,8 +215,8 @@ def chain_backward(
 ) -> None:
     """by_numbers += the gradient of `numbers`, from zeros; by_x (n, C) = that of x, not wanted if it has no rows."""
     points = len(x)
-    made = np.empty(_room(sizes, True)[-1], np.float32)
-    _factors(numbers, sizes, True, made)
+    made = np.empty(strips_room(sizes, True)[-1], np.float32)
+    factors(numbers, sizes, True, made)
     widest = stride(max(sizes[1:]))
     here, there = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
     size, width = sizes[0], sizes[-1]
@@ -226,10 +226,10 @@ def chain_backward(
         block = x[first : min(first + BLOCK, points), :size]
         take(grad.ctypes.data + 4 * first * width, width, here.ctypes.data, here.shape[1], len(block), width)
         by_block = by_x[first : first + BLOCK, 0:size] if direct else edge[0:BLOCK, 0:]
-        _block_backward(here, there, block, first, points, sizes, made, kind, kept, slopes, by_numbers, by_block)
+        block_backward(here, there, block, first, points, sizes, made, kind, kept, slopes, by_numbers, by_block)
         if len(edge) > 0:
             take(edge.ctypes.data, edge.shape[1], by_x.ctypes.data + 4 * first * size, size, len(block), size)
-    _sorted(by_numbers, sizes)
+    in_order(by_numbers, sizes)
 
 
 @njit(fastmath=FAST, nogil=True)
@@ -251,9 +251,9 @@ def levels_forward(features: Any, dims: int, sizes: Any, numbers: Any, out: Any)
     features: (n, d + L F). numbers: (L, P).
     """
     levels, points = len(numbers), len(features)
-    made = np.empty((levels, _room(sizes, False)[-1]), np.float32)
+    made = np.empty((levels, strips_room(sizes, False)[-1]), np.float32)
     for l in range(levels):
-        _factors(numbers[l], sizes, False, made[l])
+        factors(numbers[l], sizes, False, made[l])
     inputs = np.empty((levels, BLOCK, sizes[0]), np.float32)
     kept = np.empty(BLOCK * _kept_width(sizes), np.float32)
     ends, width = np.empty((BLOCK, stride(sizes[-1])), np.float32), sizes[-1]
@@ -262,7 +262,7 @@ def levels_forward(features: Any, dims: int, sizes: Any, numbers: Any, out: Any)
         _level_inputs(features, first, end, dims, sizes[0] - dims, inputs)
         for l in range(levels):
             block = inputs[l, : end - first, : sizes[0]]
-            _block_forward(block, 0, BLOCK, sizes, numbers[l], made[l], RELU, f4(1), kept, kept, ends, True)
+            block_forward(block, 0, BLOCK, sizes, numbers[l], made[l], RELU, f4(1), kept, kept, ends, True)
             target = out.ctypes.data + 4 * (l * points + first) * width
             take(ends.ctypes.data, ends.shape[1], target, width, end - first, width)
 
@@ -276,11 +276,11 @@ def levels_backward(
     Hidden layers are computed again, block by block.
     """
     levels, points, size = len(numbers), len(features), sizes[0] - dims
-    forth = np.empty((levels, _room(sizes, False)[-1]), np.float32)
-    back = np.empty((levels, _room(sizes, True)[-1]), np.float32)
+    forth = np.empty((levels, strips_room(sizes, False)[-1]), np.float32)
+    back = np.empty((levels, strips_room(sizes, True)[-1]), np.float32)
     for l in range(levels):
-        _factors(numbers[l], sizes, False, forth[l])
-        _factors(numbers[l], sizes, True, back[l])
+        factors(numbers[l], sizes, False, forth[l])
+        factors(numbers[l], sizes, True, back[l])
     inputs = np.empty((levels, BLOCK, sizes[0]), np.float32)
     kept = np.empty(BLOCK * _kept_width(sizes), np.float32)
     widest = stride(max(sizes[1:]))
@@ -292,10 +292,10 @@ def levels_backward(
         _level_inputs(features, first, end, dims, size, inputs)
         for l in range(levels - 1, -1, -1):
             block = inputs[l, :count, : sizes[0]]
-            _block_forward(block, 0, BLOCK, sizes, numbers[l], forth[l], RELU, f4(1), kept, kept, there, False)
+            block_forward(block, 0, BLOCK, sizes, numbers[l], forth[l], RELU, f4(1), kept, kept, there, False)
             given = grad.ctypes.data + 4 * (l * points + first) * width
             take(given, width, here.ctypes.data, here.shape[1], count, width)
-            _block_backward(here, there, block, 0, BLOCK, sizes, back[l], RELU, kept, kept, by_numbers[l], by_input)
+            block_backward(here, there, block, 0, BLOCK, sizes, back[l], RELU, kept, kept, by_numbers[l], by_input)
             for i in range(count):  # a level's features are part of its sum and of all after it
                 row = by_features[first + i]
                 for k in range(dims):
@@ -304,4 +304,4 @@ def levels_backward(
                     place = dims + l * size + f
                     row[place] = by_input[i, dims + f] + (row[place + size] if l < levels - 1 else f4(0))
     for l in range(levels):
-        _sorted(by_numbers[l], sizes)
+        in_order(by_numbers[l], sizes)

@@ -7,8 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from alfilter.core import perceptron
-from alfilter.core.sines import sine_bank
+from alfilter.core.bank import filter_bank
 from alfilter.networks.base import Network, linears, uniform
 
 
@@ -56,5 +55,6 @@ class FilterBank(Network):
         self.merge_weights, self.merge_biases = linears([levels * width, backbone, backbone, out_dim], 1.0, generator)
 
     def forward(self, features: Tensor) -> Tensor:
-        layers = sine_bank(features, list(self.weights), list(self.biases), self.omega, self.frequencies)
-        return perceptron(layers, list(self.merge_weights), list(self.merge_biases), "relu")
+        layers = list(zip(self.weights, self.biases, strict=True))
+        merge = list(zip(self.merge_weights, self.merge_biases, strict=True))
+        return filter_bank(features, layers, self.frequencies, self.omega, merge)
