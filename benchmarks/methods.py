@@ -1,15 +1,15 @@
 """How close is a training step of every method to its own floor: its matrix products, and for grids its gathers?
 
-One step: the gradient of a batch (the method's own unless told) of the samples of a 512×512 colour picture in its
-pieces, and the optimiser's update, at the method's default setting. The floor is read off the method itself: all matrix
-products of one piece, forward and backward, with their sizes and layouts, and the rows that its gathers read, are
-recorded once and repeated with nothing between them, by as many processes as the step. A gather is the compiled sum
-over the corners of a cell and the scatter of its gradient into zeros, with known places and weights (torch's own
-scatter is several times slower and would flatter us). Products are done in the order and the storage in which they are
-quickest, whatever plain tensor code would choose. Both are timed in turns in one process, a tenth of a second each; the
-best counts.
+One step: the gradient of all samples of a 512×512 colour picture (with --own: of a batch of the size that the method's
+default trains with) in its pieces, and the optimiser's update, at the method's default setting. The floor is read off
+the method itself: all matrix products of one piece, forward and backward, with their sizes, and the rows that its
+gathers read, are recorded once and repeated with nothing between them, by as many processes as the step. Products are
+done in the order and the storage in which they are quickest, whatever plain tensor code would choose. A gather is the
+compiled sum over the corners of a cell and the scatter of its gradient into zeros, with known places and weights
+(torch's own scatter is several times slower and would flatter us). Both are timed in turns in one process, a tenth of a
+second each; the best counts.
 
-    python benchmarks/methods.py [--json] [--repeat 12] [--seconds 8] [--only siren,wire] [--batch 262144]
+    python benchmarks/methods.py [--own] [--json] [--repeat 4] [--seconds 8] [--only siren,wire] [--batch 65536]
 """
 
 from __future__ import annotations
@@ -199,11 +199,13 @@ def measure(name: str, task: ImageTask, repeat: int, seconds: float, batch: int 
 def main() -> None:
     parser = argparse.ArgumentParser(description="time a training step of every method against its own floor")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeat", type=int, default=12, help="repetitions of everything, at least")
+    parser.add_argument("--repeat", type=int, default=4, help="repetitions of everything, at least")
     parser.add_argument("--seconds", type=float, default=8.0, help="time for a method, at least: a busy spell passes")
     parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--only", help="methods, separated by commas")
-    parser.add_argument("--batch", type=int, help="samples of a step (default: the method's own)")
+    batches = parser.add_mutually_exclusive_group()
+    batches.add_argument("--batch", type=int, default=1 << 18, help="samples of a step (default: all)")
+    batches.add_argument("--own", action="store_true", help="as many samples a step as the method's default takes")
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -216,7 +218,7 @@ def main() -> None:
     rows = []
     for name in names:
         with pieces_only():  # as `fit` runs
-            row = measure(name, task, arguments.repeat, arguments.seconds, arguments.batch)
+            row = measure(name, task, arguments.repeat, arguments.seconds, None if arguments.own else arguments.batch)
         rows.append(row)
         if not arguments.json:
             verdict = "yes" if row["ratio"] <= TARGET else "no"

@@ -28,6 +28,7 @@ from alfilter.core.fourier import plain_filtered_encoding
 from alfilter.core.grid import plain_interpolate
 from alfilter.core.layers import plain_perceptron
 from alfilter.core.memory import keep_freed_memory
+from alfilter.core.parallel import pieces_only
 from alfilter.encodings import FilteredFourier, Fourier
 from alfilter.methods import Field, build
 from alfilter.networks import MLP
@@ -66,9 +67,10 @@ def step(field: Field, task: ImageTask) -> Step:
     optimiser = make_optimiser(field, setting)
 
     def run() -> None:
-        accumulate_gradient(team, task, setting, 0, 0)
-        optimiser.step()
-        field.encoding.constrain()
+        with pieces_only():  # as `fit` runs
+            accumulate_gradient(team, task, setting, 0, 0)
+            optimiser.step()
+            field.encoding.constrain()
 
     return run
 
@@ -98,9 +100,8 @@ def _plain_field(field: Field, x: Tensor) -> Tensor:
     return torch.addcmul(field.shift, field.scale, z)
 
 
-def jax_peer(python: str, mode: str) -> Step:
-    """The same step jitted in JAX, in a process of its own that takes a step for every line it reads."""
-    command = [python, str(Path(__file__).with_name("jax_peer.py")), mode]
+def peer(*command: str) -> Step:
+    """A step in a process of its own, which takes one for every line it reads."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     asked, answered = process.stdin, process.stdout
     assert asked is not None
@@ -110,7 +111,7 @@ def jax_peer(python: str, mode: str) -> Step:
         asked.write("step\n")
         asked.flush()
         if not answered.readline():
-            raise SystemExit(f"the JAX peer ended; is jax installed for {python}?")
+            raise SystemExit(f"the peer ended: {' '.join(command)}; is jax installed for it?")
 
     return run
 
@@ -240,6 +241,7 @@ def main() -> None:
     parser.add_argument("--jax-python", help="a Python that can import jax, for the peer")
     parser.add_argument("--peak", action="store_true", help="print the peak memory of al-sine alone")
     parser.add_argument("--share", action="store_true", help="print the filter's share alone")
+    parser.add_argument("--eager", action="store_true", help="take an eager step for every line of the input")
     arguments = parser.parse_args()
     keep_freed_memory()
     if arguments.peak:
@@ -248,13 +250,20 @@ def main() -> None:
     if arguments.share:
         print(_share(2 * arguments.repeat))
         return
+    if arguments.eager:
+        run = eager(fields()["al-sine"], ImageTask.from_file("sample:astronaut"))
+        for _ in sys.stdin:
+            run()
+            print("done", flush=True)
+        return
     peak, of_filter = alone("--peak"), alone("--share", "--repeat", str(arguments.repeat))
     task = ImageTask.from_file("sample:astronaut")
     steps: dict[str, Step] = {f"products, {chunk} rows": floor(chunk) for chunk in CHUNKS}
     steps |= {name: step(field, task) for name, field in fields().items()}
-    steps["eager al-sine"] = eager(fields()["al-sine"], task)
+    steps["eager al-sine"] = peer(sys.executable, __file__, "--eager")
     if arguments.jax_python:
-        steps |= {f"jax, {mode}": jax_peer(arguments.jax_python, mode) for mode in ("one pass", "pieces")}
+        script = str(Path(__file__).with_name("jax_peer.py"))
+        steps |= {f"jax, {mode}": peer(arguments.jax_python, script, mode) for mode in ("one pass", "pieces")}
     found = summary(measure(steps, arguments.repeat), peak, of_filter)
     if arguments.json:
         print(json.dumps(found))

@@ -14,6 +14,7 @@ from torch import Tensor
 from alfilter.core.fused import fusible, kernels_of
 
 _NARROW = 48  # columns up to which the turned product is not slower
+_SMALL = 1 << 18  # numbers of weights above which cutting them into strips takes too long
 
 
 def multiply(a: Tensor, b: Tensor) -> Tensor:
@@ -22,7 +23,7 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
     >>> multiply(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
-    if not fusible(a, b):
+    if b.numel() > _SMALL or not fusible(a, b):
         return torch.mm(a, b)
     out = a.new_empty(len(a), b.shape[1])
     kernels_of("tile").product(a.detach().numpy(), b.detach().numpy(), out.numpy())

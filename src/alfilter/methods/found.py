@@ -53,7 +53,7 @@ FOUND: dict[str, Found] = {
     "diner": (
         {"activation": "sine", "width": 64, "omega": 60.0},
         # found where a row is seen in every fourth step; one that is seen in one step of 32 is left behind
-        {"batch": None, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
+        {"batch": None, "micro": 32768, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
     ),
     "octree": (
         {"levels": None, "cell": 1.0, "features": 4, "width": 64},
