@@ -1,7 +1,8 @@
 """Vectors of eight numbers in the compiler's own language, for the few loops that numba does not make quick enough.
 
 What is written here ends up inside compiled kernels as it stands. A processor with shorter vectors gets each of them as
-two; addresses are whole numbers, as kernels know them.
+two; addresses are whole numbers, as kernels know them. Numba keeps compiled kernels by the file they stand in: after a
+change here or in another module they call, touch theirs.
 """
 
 from __future__ import annotations
