@@ -129,4 +129,5 @@ def test_a_field_has_its_own_memory_again(task: ImageTask, two_cores: None) -> N
     kept = [p.detach().clone() for p in field.parameters()]
     assert len(team.members) == 2
     assert field.network.weights[0].data_ptr() != inside
+    assert all(p.untyped_storage().nbytes() == 4 * p.numel() for p in field.parameters()), "and no more than its own"
     assert all(torch.equal(p, k) for p, k in zip(field.parameters(), kept, strict=True))

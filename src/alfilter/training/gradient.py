@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -65,7 +65,8 @@ class Team:
             return
         self._crew.close()
         self._crew = None
-        self._move(Tensor.clone)
+        params = [p.data.clone() for p in self.members[0].parameters()]
+        self._settle([*params, *(b.data.clone() for b in self.members[0].buffers())])
 
     def gather(self, shares: list[Share]) -> None:
         """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
@@ -88,13 +89,16 @@ class Team:
         return Crew(self._work, len(self.members), enter=task.follow)
 
     def _move(self, into: Callable[[Tensor], Tensor]) -> None:
-        """Put the numbers of all members into other memory, those of all parameters side by side."""
+        """Put the numbers of all members into memory that `into` gives, those of all parameters side by side."""
         params = [p.data for p in self.members[0].parameters()]
         packing = Packing(params)
         numbers = packing.views(into(params[0].new_zeros(packing.total)))
         for place, number in zip(numbers, params, strict=True):
             place.copy_(number)
-        numbers += [into(b.data) for b in self.members[0].buffers()]
+        self._settle([*numbers, *(into(b.data) for b in self.members[0].buffers())])
+
+    def _settle(self, numbers: Sequence[Tensor]) -> None:
+        """Let all members read and write these as their parameters and buffers."""
         for member in self.members:
             for tensor, number in zip([*member.parameters(), *member.buffers()], numbers, strict=True):
                 tensor.data = number
