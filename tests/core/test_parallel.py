@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 
-from alfilter.core.parallel import in_slices, pieces_only, side_by_side, workers
+from alfilter.core.parallel import in_slices, pieces_only, side_by_side, take_one_core, workers
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -21,6 +23,17 @@ def test_the_order_is_kept_and_every_piece_has_one_thread(count: int) -> None:
             with pieces_only():
                 assert workers() == count
         assert torch.get_num_threads() == workers() == count
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_thread_keeps_its_one_core_whatever_others_set_before_it_first_asks() -> None:
+    before = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(1, initializer=take_one_core) as pool:
+            pool.submit(int).result()
+            torch.set_num_threads(2)
+            assert pool.submit(torch.get_num_threads).result() == 1
     finally:
         torch.set_num_threads(before)
 

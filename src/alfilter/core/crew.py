@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
+from alfilter.core.parallel import take_one_core
 from alfilter.errors import UserError
 
 M = TypeVar("M")
@@ -91,9 +92,7 @@ class Crew(Generic[M, R]):
             _dismiss(os.getpid(), ids, self._pipes)
             self._pipes.clear()
             ids.clear()
-            self._threads = ThreadPoolExecutor(
-                size - 1, thread_name_prefix="alfilter", initializer=torch.set_num_threads, initargs=(1,)
-            )
+            self._threads = ThreadPoolExecutor(size - 1, thread_name_prefix="alfilter", initializer=take_one_core)
 
     def __enter__(self) -> Crew[M, R]:
         return self

@@ -66,7 +66,15 @@ def in_slices(function: Callable[[slice], object], count: int) -> None:
     side_by_side(function, [slice(begin, end) for begin, end in pairwise(cuts)])
 
 
+def take_one_core() -> None:
+    """Let torch's operations in this thread run on one core.
+
+    torch keeps that number per thread, but when a thread first asks for it, it is set to what any thread set last.
+    """
+    torch.get_num_threads()
+    torch.set_num_threads(1)
+
+
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
-    # a thread's share of the cores is one; torch keeps this number per thread
-    return ThreadPoolExecutor(count, thread_name_prefix="alfilter", initializer=torch.set_num_threads, initargs=(1,))
+    return ThreadPoolExecutor(count, thread_name_prefix="alfilter", initializer=take_one_core)
