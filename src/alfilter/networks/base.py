@@ -31,7 +31,7 @@ class Network(nn.Module, ABC):
         return tuple(self.scales(features))
 
     def scales(self, features: Tensor) -> Tensor:
-        """`outputs` as one tensor (scales, ..., c)."""
+        """`outputs` as one tensor (scales, ..., c): what a network with several defines."""
         return torch.unsqueeze(self(features), 0)
 
 
