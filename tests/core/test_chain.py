@@ -63,6 +63,16 @@ def test_a_point_does_not_depend_on_its_neighbours() -> None:
     assert torch.equal(whole, parts)
 
 
+def test_what_is_kept_in_several_blocks_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = network([2, 64, 64, 3], 300)
+    whole = results(False, "sine", *given)
+    monkeypatch.setattr("alfilter.core.chain._MOST_KEPT", 100 * 160)
+    parts = results(False, "sine", *given)
+    assert torch.equal(whole[0], parts[0])
+    for a, b in zip(whole, parts, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
 def test_no_gradient_of_the_input_where_none_is_asked_for() -> None:
     x, weights, biases = network([3, 8, 2], 10)
     tensors = [t.requires_grad_() for t in (*weights, *biases)]

@@ -12,6 +12,7 @@ from torch import Tensor
 from alfilter.core.fused import kernels_of, replay
 
 _WIDEST, _MOST_INPUTS = 384, 1024  # above, a layer's weights leave the second cache, and a library's product is quicker
+_MOST_KEPT = (1 << 23) - 1024  # numbers in one block of memory: the C library keeps no larger ones (`memory`)
 KINDS = {"relu": 0, "sine": 1}
 
 Plain = Callable[[Tensor, Sequence[Tensor], Sequence[Tensor]], Tensor]
@@ -32,6 +33,11 @@ def chain(
     needs is written to memory. plain: the same in tensor operations, for second derivatives.
     """
     given = KINDS[activation], omega, len(weights), plain
+    kept = sum(kernels_of("chain").stride(len(weight)) for weight in weights[:-1])  # numbers a point
+    pieces = -(-len(x) * kept // _MOST_KEPT)
+    if pieces > 1:
+        parts = torch.split(x, -(-len(x) // pieces))
+        return torch.cat([chain(part, weights, biases, activation, omega, plain) for part in parts])
     return _Chain.apply(given, x.contiguous(), *weights, *biases)  # type: ignore[no-any-return,no-untyped-call]
 
 
