@@ -48,13 +48,16 @@ def test_the_first_error_is_raised_and_the_threads_come_back() -> None:
     assert torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize(("count", "length"), [(1, 1 << 18), (3, (1 << 18) + 1), (3, 5), (3, 0)])
-def test_slices_make_up_the_whole(count: int, length: int) -> None:
-    seen = torch.zeros(length)
+@pytest.mark.parametrize(
+    ("count", "length", "slices"), [(1, 1 << 21, 1), (3, (1 << 21) + 1, 3), (3, 1 << 20, 1), (3, 5, 1), (3, 0, 1)]
+)
+def test_slices_make_up_the_whole(count: int, length: int, slices: int) -> None:
+    seen, parts = torch.zeros(length), []
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
-        in_slices(lambda part: seen[part].add_(1), length)
+        in_slices(lambda part: (seen[part].add_(1), parts.append(part)), length)
     finally:
         torch.set_num_threads(before)
     assert bool((seen == 1).all())
+    assert len(parts) == slices, "threads are woken where there is work for them, and only there"

@@ -121,6 +121,18 @@ def test_shapes_in_processes_see_the_blocks_that_one_fetches() -> None:
     assert len(set(losses[0])) == 12
 
 
+@pytest.mark.parametrize(("batch", "micro", "size"), [(48, 96, 24), (96, 20, 16), (90, 45, 45), (7, 3, 2)])
+def test_pieces_are_alike_and_no_larger_than_asked(
+    task: ImageTask, two_cores: None, batch: int, micro: int, size: int
+) -> None:
+    """Of 96 samples in pieces of 20, one core would have 56 and the other 40."""
+    team = Team(field_of("siren"))
+    assert team._sizes(task, Training(batch=batch, micro=micro)) == (batch, size)
+    pieces = task.pieces(0, 0, batch, size)
+    assert max(len(piece) for piece in pieces) <= min(size, micro)
+    assert max(sum(len(piece) for piece in pieces[core::2]) for core in range(2)) <= -(-batch // 2) + size // 2
+
+
 def test_a_field_has_its_own_memory_again(task: ImageTask, two_cores: None) -> None:
     field = field_of("siren")
     with closing(Team(field)) as team:

@@ -11,11 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from alfilter.core.chain import chainable
+from alfilter.core.chain import WIDEST, Layers
 from alfilter.core.fused import fusible, kernels_of, replay
 from alfilter.core.layers import affine_sine, plain_perceptron
-
-Layers = Sequence[tuple[Tensor, Tensor]]  # weights (o, i) and biases (o,)
 
 
 def filter_bank(features: Tensor, layers: Layers, cycles: Tensor, omega: float, merge: Layers) -> Tensor:
@@ -26,9 +24,7 @@ def filter_bank(features: Tensor, layers: Layers, cycles: Tensor, omega: float, 
     way.
     """
     tensors = [t for part in (layers, merge) for pair in part for t in pair]
-    widest = max(len(bias) for _, bias in layers)
-    merged = [weight for weight, _ in merge]
-    if not (fusible(features, cycles, *tensors) and chainable("relu", [*merged[1:], features.new_empty(widest, 1)])):
+    if max(len(bias) for _, bias in (*layers, *merge)) > WIDEST or not fusible(features, cycles, *tensors):
         return plain_filter_bank(features, layers, cycles, omega, merge)
     flat = features.reshape(-1, features.shape[-1]).contiguous()
     out = _Bank.apply((omega, len(layers)), flat, cycles, *tensors)  # type: ignore[no-untyped-call]

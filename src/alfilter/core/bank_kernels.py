@@ -24,14 +24,9 @@ from alfilter.core.chain_kernels import (
 from alfilter.core.kernels import f4
 from alfilter.core.pass_kernels import add_pass, slope_pass, split_pass
 from alfilter.core.sine_kernels import sine_row
-from alfilter.core.tile_kernels import STRIP, eights, strips, take, times, times_strips
+from alfilter.core.tile_kernels import all_strips, eights, take, times, times_strips
 
 _AROUND = f4(2 * np.pi)
-
-
-@njit(nogil=True)
-def _room(k: int, n: int) -> Any:
-    return np.empty(((n + STRIP - 1) // STRIP, k, STRIP), np.float32)
 
 
 @njit(nogil=True)
@@ -66,12 +61,7 @@ def bank_forward(
     """
     points, (levels, width, size), dims = len(features), cycles.shape, entry.shape[1]
     nothing = np.zeros(width, np.float32)
-    start = _room(dims, width)
-    strips(entry.T, start)
-    layers, angles = [_room(width, width) for _ in range(levels)], [_room(size, width) for _ in range(levels)]
-    for l in range(levels):
-        strips(weights[l].T, layers[l])
-        strips(cycles[l].T, angles[l])
+    start, layers, angles = all_strips(entry[None], True)[0], all_strips(weights, True), all_strips(cycles, True)
     a, b = np.empty((BLOCK, stride(width)), np.float32), np.empty((BLOCK, stride(width)), np.float32)
     whole, row = eights(width), 4 * levels * width
     merge, last = np.empty(strips_room(sizes, False)[-1], np.float32), sizes[-1]
@@ -120,12 +110,7 @@ def bank_backward(
 ) -> None:
     """The gradients, given that of the values. by_entry: (d, w) and by_cycles: (L, F, w) turned; sums start at zero."""
     points, (levels, width, size), dims = len(features), cycles.shape, entry.shape[1]
-    start = _room(width, dims)
-    strips(entry, start)
-    layers, angles = [_room(width, width) for _ in range(levels)], [_room(width, size) for _ in range(levels)]
-    for l in range(levels):
-        strips(weights[l], layers[l])
-        strips(cycles[l], angles[l])
+    start, layers, angles = all_strips(entry[None], False)[0], all_strips(weights, False), all_strips(cycles, False)
     wide = stride(width)
     by_a, by_b = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)
     more, edge = np.zeros((BLOCK, wide), np.float32), np.empty((BLOCK, stride(max(size, dims))), np.float32)

@@ -11,17 +11,18 @@ from torch import Tensor
 
 from alfilter.core.fused import kernels_of, replay
 
-_WIDEST, _MOST_INPUTS = 384, 1024  # above, a layer's weights leave the second cache, and a library's product is quicker
+WIDEST, _MOST_INPUTS = 384, 1024  # above, a layer's weights leave the second cache, and a library's product is quicker
 _MOST_KEPT = (1 << 23) - 1024  # numbers in one block of memory: the C library keeps no larger ones (`memory`)
 KINDS = {"relu": 0, "sine": 1}
 
+Layers = Sequence[tuple[Tensor, Tensor]]  # weights (o, i) and biases (o,) of layers in a row
 Plain = Callable[[Tensor, Sequence[Tensor], Sequence[Tensor]], Tensor]
 
 
 def chainable(activation: str, weights: Sequence[Tensor]) -> bool:
     """Whether `chain` is the quick way: by its activation and its widths."""
     widest = max(len(weight) for weight in weights)
-    return activation in KINDS and widest <= _WIDEST and weights[0].shape[1] <= _MOST_INPUTS
+    return activation in KINDS and widest <= WIDEST and weights[0].shape[1] <= _MOST_INPUTS
 
 
 def chain(

@@ -9,10 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from alfilter.core.chain import WIDEST, Layers
 from alfilter.core.fused import fusible, kernels_of, replay
-
-_WIDEST = 384  # above, a layer's weights leave the second cache, and a library's product is quicker
-Layers = Sequence[tuple[Tensor, Tensor]]
 
 
 def sine_filters(x: Tensor, filters: Layers, layers: Layers, heads: Layers) -> Tensor:
@@ -26,7 +24,7 @@ def sine_filters(x: Tensor, filters: Layers, layers: Layers, heads: Layers) -> T
     tensor([[[0.7081]]])
     """
     tensors = [t for part in (filters, layers, heads) for pair in part for t in pair]
-    if x.requires_grad or len(layers[0][1]) > _WIDEST or not fusible(x, *tensors):
+    if x.requires_grad or len(layers[0][1]) > WIDEST or not fusible(x, *tensors):
         return plain_sine_filters(x, filters, layers, heads)
     flat = x.reshape(-1, x.shape[-1]).contiguous()
     out = _Filters.apply((len(layers), len(heads)), flat, *tensors)  # type: ignore[no-untyped-call]

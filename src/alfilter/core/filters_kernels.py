@@ -15,9 +15,8 @@ from numba import njit
 from alfilter.core.chain_kernels import BLOCK, stride
 from alfilter.core.kernels import f4
 from alfilter.core.pass_kernels import add_pass, multiply_pass, shift_pass, slope_pass, turn_pass
-from alfilter.core.polynomial_kernels import all_strips
 from alfilter.core.sine_kernels import sine_row
-from alfilter.core.tile_kernels import eights, take, times, times_strips
+from alfilter.core.tile_kernels import all_strips, eights, take, times, times_strips
 
 
 @njit(nogil=True)

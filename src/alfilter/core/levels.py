@@ -10,11 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.chain import chainable
+from alfilter.core.chain import Layers, chainable
 from alfilter.core.fused import fusible, kernels_of, replay
 from alfilter.core.layers import plain_perceptron
-
-Layers = Sequence[tuple[Tensor, Tensor]]  # of a perceptron: weights (o, i) and biases (o,)
 
 
 def level_values(features: Tensor, dims: int, decoders: Sequence[Layers]) -> Tensor:

@@ -10,10 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from alfilter.core.chain import WIDEST
 from alfilter.core.fused import fusible, kernels_of, replay
-
-_WIDEST = 384  # above, a level's weights leave the second cache, and a library's product is quicker
-
 
 Parts = tuple[Sequence[Tensor], Sequence[Tensor], Sequence[Tensor], Sequence[Tensor]]
 
@@ -29,8 +27,7 @@ def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
     tensor([[14.]])
     """
     tensors = [t for part in parts for t in part]
-    narrow = max(len(weight) for weight in parts[2]) <= _WIDEST
-    if x.requires_grad or not narrow or not fusible(x, *tensors):
+    if x.requires_grad or max(len(weight) for weight in parts[2]) > WIDEST or not fusible(x, *tensors):
         return plain_polynomial(x, parts, slope)
     flat = x.reshape(-1, x.shape[-1]).contiguous()
     out = _Polynomial.apply((len(parts[0]), slope), flat, *tensors)  # type: ignore[no-untyped-call]
@@ -61,10 +58,8 @@ class _Polynomial(torch.autograd.Function):
         maps, offsets, weights, biases = _parts([t.detach() for t in tensors], levels)
         made = [torch.stack(list(part)) for part in (maps, offsets, weights[:-1], biases[:-1])]
         head, head_bias = weights[-1].contiguous()[None], biases[-1].contiguous()
-        kept, out = (
-            x.new_empty(levels, len(x), kernels_of("chain").stride(len(maps[0]))),
-            x.new_empty(len(x), len(head_bias)),
-        )
+        kept = x.new_empty(levels, len(x), kernels_of("chain").stride(len(maps[0])))
+        out = x.new_empty(len(x), len(head_bias))
         arrays = [t.detach().numpy() for t in (x, *made, head, head_bias)]
         kernels_of("polynomial").polynomial_forward(*arrays, np.float32(slope), kept.numpy(), out.numpy())
         ctx.save_for_backward(x, *tensors, *made[:3], head, kept)

@@ -13,18 +13,7 @@ from numba import njit
 
 from alfilter.core.chain_kernels import BLOCK, stride
 from alfilter.core.pass_kernels import leaky_gradient_pass, leaky_pass, open_leaky_pass, shift_pass, sum_pass
-from alfilter.core.tile_kernels import STRIP, eights, strips, take, times, times_strips
-
-
-@njit(nogil=True)
-def all_strips(weights: Any, turned: bool) -> Any:
-    """Every matrix of weights (L, o, i) as strips: (L, ⌈n/16⌉, k, 16)."""
-    count, outputs, inputs = weights.shape
-    k, n = (inputs, outputs) if turned else (outputs, inputs)
-    made = np.empty((count, (n + STRIP - 1) // STRIP, k, STRIP), np.float32)
-    for l in range(count):
-        strips(weights[l].T if turned else weights[l], made[l])
-    return made
+from alfilter.core.tile_kernels import all_strips, eights, take, times, times_strips
 
 
 @njit(nogil=True)

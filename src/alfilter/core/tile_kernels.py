@@ -1,7 +1,7 @@
 """Matrix products that can be called from within compiled kernels, so that a layer's passes run while its block is hot.
 
 A library's product is a call of its own: what it makes has left the first cache before the activation reads it, and by
-a few columns it is slow (`narrow`). Here c (m, n) ← a (m, k) b (k, n) is made of tiles of six rows by two vectors of
+a few columns it is slow (`multiply`). Here c (m, n) ← a (m, k) b (k, n) is made of tiles of six rows by two vectors of
 eight columns: twelve sums in registers, one loop over k, two vectors of b and one number of a at a time. No loop in
 Python keeps the sums there, so the tile is written by `instructions`. With b in strips it is as quick as MKL at any
 width and quicker for narrow factors.
@@ -36,56 +36,41 @@ def _tile(
     columns: Any,
     add: Any,
 ) -> Any:
-    """c (rows, 8·vectors) = [c +] Σ_k a[:, k] b[k, :]; of the columns of a tile of one vector, `columns` exist.
+    """c (rows, 8·vectors) = [c +] Σ_k a[:, k] b[k, :].
 
-    vectors: -1 is one of which all columns exist.
     a, b, c: addresses. a_row, a_step: numbers from one row of a and from one k to the next; b_step, c_row alike.
+    columns: how many of a tile of one vector exist; where a known number says eight or more, all do.
     """
+    height, width = rows.literal_value, vectors.literal_value
+    whole = width > 1 or (isinstance(columns, types.IntegerLiteral) and columns.literal_value >= LANES)
+    cells = [(r, v) for r in range(height) for v in range(width)]
 
-    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        _write_tile(builder, rows.literal_value, vectors.literal_value, *arguments[2:])
+    def generate(_: Any, build: Any, __: Any, arguments: Any) -> Any:
+        a, a_row, a_step, b, b_step, c, c_row, count, columns, add = arguments[2:]
+        writer = Writer(build)
+        mask = None if whole else writer.mask(columns)
+        a_row, a_step, b_step, c_row = (build.mul(step, I64(4)) for step in (a_row, a_step, b_step, c_row))
+        carried = {f"{r} {v}": (VECTOR, constant(0.0)) for r, v in cells}
+        with writer.loop(count, 1, a=(I64, a), b=(I64, b), **carried) as state:
+            across = [writer.load(build.add(state["b"], I64(4 * LANES * v)), mask) for v in range(width)]
+            for r in range(height):
+                number = writer.spread(writer.number(build.add(state["a"], build.mul(a_row, I64(r)))))
+                for v in range(width):
+                    state[f"{r} {v}"] = writer.fused(number, across[v], state[f"{r} {v}"])
+            state["a"], state["b"] = build.add(state["a"], a_step), build.add(state["b"], b_step)
+        places = [build.add(c, build.add(build.mul(c_row, I64(r)), I64(4 * LANES * v))) for r, v in cells]
+        found = [(state[f"{r} {v}"], place) for (r, v), place in zip(cells, places, strict=True)]
+        with build.if_else(build.icmp_signed("!=", add, I64(0))) as (more, alone):
+            with more:
+                for total, place in found:
+                    writer.store(build.fadd(total, writer.load(place, mask)), place, mask)
+            with alone:
+                for total, place in found:
+                    writer.store(total, place, mask)
         return NOTHING
 
-    return types.void(rows, vectors, *[types.int64] * 10), generate
-
-
-def _write_tile(
-    build: Any,
-    rows: int,
-    vectors: int,
-    a: Any,
-    a_row: Any,
-    a_step: Any,
-    b: Any,
-    b_step: Any,
-    c: Any,
-    c_row: Any,
-    count: Any,
-    columns: Any,
-    add: Any,
-) -> None:
-    writer = Writer(build)
-    mask = writer.mask(columns) if vectors == 1 else None
-    vectors = abs(vectors)
-    a_row, a_step, b_step, c_row = (build.mul(step, I64(4)) for step in (a_row, a_step, b_step, c_row))
-    cells = [(r, v) for r in range(rows) for v in range(vectors)]
-    carried = {f"{r} {v}": (VECTOR, constant(0.0)) for r, v in cells}
-    with writer.loop(count, 1, a=(I64, a), b=(I64, b), **carried) as state:
-        across = [writer.load(build.add(state["b"], I64(4 * LANES * v)), mask) for v in range(vectors)]
-        for r in range(rows):
-            number = writer.spread(writer.number(build.add(state["a"], build.mul(a_row, I64(r)))))
-            for v in range(vectors):
-                state[f"{r} {v}"] = writer.fused(number, across[v], state[f"{r} {v}"])
-        state["a"], state["b"] = build.add(state["a"], a_step), build.add(state["b"], b_step)
-    places = [build.add(c, build.add(build.mul(c_row, I64(r)), I64(4 * LANES * v))) for r, v in cells]
-    found = [(state[f"{r} {v}"], place) for (r, v), place in zip(cells, places, strict=True)]
-    with build.if_else(build.icmp_signed("!=", add, I64(0))) as (more, alone):
-        with more:
-            for total, place in found:
-                writer.store(build.fadd(total, writer.load(place, mask)), place, mask)
-        with alone:
-            for total, place in found:
-                writer.store(total, place, mask)
+    given = [types.int64] * 8
+    return types.void(rows, vectors, *given, columns if whole and width == 1 else types.int64, types.int64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -205,6 +190,17 @@ def strips(b: Any, out: Any) -> None:
 
 
 @njit(nogil=True)
+def all_strips(weights: Any, turned: bool) -> Any:
+    """Every matrix of weights (L, o, i), or its transpose, as strips: (L, ⌈n/16⌉, k, 16)."""
+    count, outputs, inputs = weights.shape
+    k, n = (inputs, outputs) if turned else (outputs, inputs)
+    made = np.empty((count, (n + STRIP - 1) // STRIP, k, STRIP), np.float32)
+    for l in range(count):
+        strips(weights[l].T if turned else weights[l], made[l])
+    return made
+
+
+@njit(nogil=True)
 def times_strips(a: Any, b: Any, c: Any) -> None:
     """c (m, n) ← a (m, k) b with b in `strips`, which stay in the first cache as the rows of a wide b do not.
 
@@ -222,10 +218,10 @@ def times_strips(a: Any, b: Any, c: Any) -> None:
     if n - j >= 8:
         i = 0
         while i + 8 <= m:  # of one vector a row, six are not enough to keep a processor busy
-            _tile(8, -1, start + 4 * i * rows, rows, steps, factor, STRIP, out + 4 * i * c_row, c_row, k, 8, 0)
+            _tile(8, 1, start + 4 * i * rows, rows, steps, factor, STRIP, out + 4 * i * c_row, c_row, k, 8, 0)
             i += 8
         while i < m:
-            _tile(1, -1, start + 4 * i * rows, rows, steps, factor, STRIP, out + 4 * i * c_row, c_row, k, 8, 0)
+            _tile(1, 1, start + 4 * i * rows, rows, steps, factor, STRIP, out + 4 * i * c_row, c_row, k, 8, 0)
             i += 1
         factor, out, j = factor + 32, out + 32, j + 8
     if j < n:

@@ -157,8 +157,9 @@ class Team:
     def _sizes(self, task: Task, setting: Training) -> tuple[int, int]:
         """Samples of a step, and of a piece."""
         total = task.batch_size(setting.batch)
-        # a batch smaller than a piece a core is shared out too, or all but one would have nothing to do
-        return total, min(setting.micro, -(-total // self.total))
+        rounds = -(-total // (self.total * setting.micro))
+        # as large as they may be and all alike: nobody waits for the one whose turn has a rest of the batch in it
+        return total, -(-total // (self.total * rounds))
 
     def _hand_over(self, position: int) -> list[bool]:
         """Put a member's gradients where all are added up; which of them there are."""
