@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 import torch
 
-from alfilter.core.memory import keep_freed_memory
 from alfilter.methods import build, parameter_count, training
+from alfilter.runtime.memory import keep_freed_memory
 from alfilter.tasks import ImageTask
 from alfilter.training.gradient import Team, accumulate_gradient
 from alfilter.training.loop import make_optimiser

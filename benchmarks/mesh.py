@@ -26,11 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.core.memory import keep_freed_memory
+from alfilter.evaluate import distances_at
 from alfilter.geometry.surface import Surface, extract, memory_needed
 from alfilter.methods import build, training
+from alfilter.runtime.memory import keep_freed_memory
 from alfilter.signals import ShapeSignal
-from alfilter.tasks import SdfTask, open_task, sample_points
+from alfilter.tasks import SdfTask, open_task
 from alfilter.training import fit, load, save
 
 SCANS = ("armadillo.obj", "dragon_xyzrgb.ply", "lucy.ply", "thai_from_bacon.ply", "bunny.obj")
@@ -101,7 +102,7 @@ def measure(field: Any, resolution: int) -> dict[str, Any]:
     keep_freed_memory()
 
     def evaluate(points: Any) -> Any:
-        return sample_points(field, points)
+        return distances_at(field, points)
 
     evaluate(np.zeros((1 << 15, 3), np.float32))  # compiles, warms up, takes what every evaluation needs
     before = _status("VmRSS")
@@ -158,8 +159,8 @@ def compare_all(arguments: argparse.Namespace) -> None:
         if arguments.only and not name.startswith(arguments.only):
             continue
         field = kept(name, arguments)
-        surface = extract(lambda points, field=field: sample_points(field, points), resolution)
-        dense = extract(lambda points, field=field: sample_points(field, points), resolution, dense=True)
+        surface = extract(lambda points, field=field: distances_at(field, points), resolution)
+        dense = extract(lambda points, field=field: distances_at(field, points), resolution, dense=True)
         equal = same(surface, dense)
         different += not equal
         show({"shape": name, "resolution": resolution, "same as dense": equal, "faces": len(surface.faces),

@@ -27,11 +27,11 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alfilter.core import gathering
-from alfilter.core.crew import Crew
-from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only, workers
+from alfilter.kernels import gather_scatter as gathering
 from alfilter.methods import METHODS, Field, build, parameter_count, training
+from alfilter.runtime.fork_pool import Crew
+from alfilter.runtime.memory import keep_freed_memory
+from alfilter.runtime.thread_pool import pieces_only, workers
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
 from alfilter.training.gradient import Team, accumulate_gradient

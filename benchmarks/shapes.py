@@ -19,11 +19,11 @@ from typing import Any
 
 import torch
 
-from alfilter.core.crew import Crew
-from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only, workers
 from alfilter.methods import build, training
 from alfilter.networks import MLP
+from alfilter.runtime.fork_pool import Crew
+from alfilter.runtime.memory import keep_freed_memory
+from alfilter.runtime.thread_pool import pieces_only, workers
 from alfilter.signals import ShapeSignal, open_signal
 from alfilter.tasks import SdfTask
 from alfilter.training.gradient import Team, accumulate_gradient

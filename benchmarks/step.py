@@ -24,14 +24,12 @@ import torch
 from torch import Tensor
 
 from alfilter.config import Training
-from alfilter.core.fourier import plain_filtered_encoding
-from alfilter.core.grid import plain_interpolate
-from alfilter.core.layers import plain_perceptron
-from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only
+from alfilter.core import fourier, grid, layers
 from alfilter.encodings import FilteredFourier, Fourier
 from alfilter.methods import Field, build
 from alfilter.networks import MLP
+from alfilter.runtime.memory import keep_freed_memory
+from alfilter.runtime.thread_pool import pieces_only
 from alfilter.tasks import ImageTask
 from alfilter.training.gradient import Team, accumulate_gradient
 from alfilter.training.loop import make_optimiser
@@ -94,9 +92,9 @@ def _plain_field(field: Field, x: Tensor) -> Tensor:
     encoding, network = field.encoding, field.network
     assert isinstance(encoding, FilteredFourier)
     assert isinstance(network, MLP)
-    alpha = plain_interpolate(encoding.alpha.values, x).squeeze(-1)
-    z = plain_filtered_encoding(x, alpha, encoding.levels, encoding.bandwidth, encoding.kappa)
-    z = plain_perceptron(z, list(network.weights), list(network.biases), network.activation, network.omega)
+    alpha = grid.interpolate(encoding.alpha.values, x).squeeze(-1)
+    z = fourier.filtered_encoding(x, alpha, encoding.levels, encoding.bandwidth, encoding.kappa)
+    z = layers.perceptron(z, list(network.weights), list(network.biases), network.activation, network.omega)
     return torch.addcmul(field.shift, field.scale, z)
 
 

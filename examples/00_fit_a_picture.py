@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import alfilter as al
-from alfilter.rendering import View, render_file
+from alfilter.render.image import View, render_file
 
 
 def main(picture: str = "sample:astronaut", steps: int = 200, out: str = "astronaut-2x.png") -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.running import FILES, SIZES, TINY, alfilter, picture, without_figures
+from tests.support.commands import FILES, SIZES, TINY, alfilter, picture, without_figures
 
 from alfilter.commands import COMMANDS
 from alfilter.commands.shared import seconds
@@ -144,9 +144,9 @@ def test_eval_with_the_mask_gone_scores_all_samples(tmp_path: Path, monkeypatch:
 
 def test_a_perfect_fit_is_still_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_figures(monkeypatch)
-    from alfilter.tasks import Scores
+    from alfilter.evaluate import Scores
 
-    monkeypatch.setattr("alfilter.tasks.fit.psnr", lambda *pair: float("inf"))
+    monkeypatch.setattr("alfilter.tasks.grid.psnr", lambda *pair: float("inf"))
     words = ("--steps", "1", "--out", tmp_path / "out", *TINY)
     out = alfilter("fit", picture(tmp_path / "photo.png"), *words, "--json").out
     assert json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))["metrics"]["psnr"] is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.contracts import check_encoding, check_seeds
+from tests.support.contracts import check_encoding, check_seeds
 from torch import Tensor, nn
 
 from alfilter.encodings import Encoding

@@ -24,11 +24,12 @@ from alfilter.analysis.kernel import (
     unfiltered,
     wave_packets,
 )
-from alfilter.core import dyadic_encoding, filtered_encoding, scale_response
+from alfilter.core import dyadic_encoding, scale_response
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.networks import Network
+from alfilter.ops import filtered_encoding
 
 
 class Linear(Network):

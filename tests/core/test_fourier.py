@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 from tests import references
 from torch.autograd import gradcheck, gradgradcheck
 
-from alfilter.core import (
-    channel_scales,
-    dyadic_encoding,
-    encoded_dim,
-    filtered_encoding,
-    random_features,
-    scale_sets,
-)
-from alfilter.core.fourier import plain_filtered_encoding
+from alfilter.core import channel_scales, dyadic_encoding, encoded_dim, fourier, random_features, scale_sets
+from alfilter.ops import filtered_encoding
 
 POINTS = st.lists(st.floats(-1, 1), min_size=1, max_size=4)
 
@@ -140,7 +133,7 @@ def test_compiled_and_plain_agree_in_values_and_slopes(bandwidth: float, kappa: 
     """Edges on channels, between them, and bands that leave the axis."""
     alpha = torch.tensor([16.0, 15.5, 0.0, -9.99, 31.0, 40.0, 6.25, -100.0, 1e6]).requires_grad_()
     x = rows(len(alpha), 2)
-    outputs = [f(x, alpha, 8, bandwidth, kappa) for f in (filtered_encoding, plain_filtered_encoding)]
+    outputs = [f(x, alpha, 8, bandwidth, kappa) for f in (filtered_encoding, fourier.filtered_encoding)]
     torch.testing.assert_close(*outputs, rtol=0, atol=5e-5)
     weights = rows(len(alpha), 32)
     slopes = [torch.autograd.grad((out * weights).sum(), alpha)[0] for out in outputs]
@@ -187,7 +180,7 @@ def test_filtered_derivatives() -> None:
 def test_compiled_path_has_second_derivatives() -> None:
     alpha, x = torch.tensor([6.0, 4.0, 1.3, -1.0], requires_grad=True), rows(4, 2)
     bends = []
-    for function, dtype in ((filtered_encoding, torch.float32), (plain_filtered_encoding, torch.float64)):
+    for function, dtype in ((filtered_encoding, torch.float32), (fourier.filtered_encoding, torch.float64)):
         out = function(x.to(dtype), alpha.to(dtype), 3, 4.0, 2.0)
         (slope,) = torch.autograd.grad(out.pow(2).sum(), alpha, create_graph=True)
         bends.append(torch.autograd.grad(slope.pow(2).sum(), alpha)[0])

@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.nn import functional as F
 
-from alfilter.core import interpolate, total_variation
-from alfilter.core.grid import plain_interpolate
+from alfilter.core import total_variation
 from alfilter.errors import UserError
+from alfilter.ops import interpolate
 
 SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
 BOTH = pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["compiled", "plain"])
@@ -163,7 +163,7 @@ def test_compiled_and_plain_agree_in_gradients(shape: tuple[int, ...]) -> None:
     x = numbers(30, len(shape), seed=2, dtype=torch.float32) * 1.2
     weights = numbers(30, 1, seed=4, dtype=torch.float32)
     found = []
-    for function in (interpolate, plain_interpolate):
+    for function in (interpolate, grid.interpolate):
         out = function(grid, x)
         (first,) = torch.autograd.grad((out.pow(3) * weights).sum(), grid, create_graph=True)
         (second,) = torch.autograd.grad(first.pow(2).sum(), grid)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from tests import references
-from tests.contracts import check_encoding, points
+from tests.support.contracts import check_encoding, points
 
 from alfilter.encodings import Encoding, Fourier, Identity, RandomFourier
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.contracts import check_encoding
+from tests.support.contracts import check_encoding
 from torch import Tensor
 
 import alfilter
 from alfilter.encodings import Octree, Situation
 from alfilter.errors import UserError
+from alfilter.evaluate import sample_grid
 from alfilter.signals import GridSignal, grid_coords
-from alfilter.tasks import GridTask, sample_grid
+from alfilter.tasks import GridTask
 
 
 def tree(in_dim: int = 2, **options: Any) -> Octree:

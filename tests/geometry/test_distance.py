@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.shapes import ball, box_sdf, cube, trimesh
+from tests.support.shapes import ball, box_sdf, cube, trimesh
 
 from alfilter.errors import UserError
+from alfilter.extras import need
 from alfilter.geometry import Frame, signed_distance, winding_number
 from alfilter.geometry.distance import cloud_distance, curve_order, surface_distance
-from alfilter.geometry.extras import need
 
 POINTS = np.random.default_rng(1).uniform(-1.6, 1.6, (2000, 3))
 

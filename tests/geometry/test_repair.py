@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers import shared_data
-from tests.shapes import Array, ball, cube, trimesh, union
+from tests.support.data import shared_data
+from tests.support.shapes import Array, ball, cube, trimesh, union
 
 from alfilter.errors import UserError
 from alfilter.geometry import mend, signed_distance

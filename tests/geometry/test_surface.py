@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from skimage.measure import marching_cubes
-from tests.helpers import shared_data
-from tests.shapes import Array, box_sdf, shell_sdf, sphere_sdf, torus_sdf, trimesh, two_sdf
+from tests.support.data import shared_data
+from tests.support.shapes import Array, box_sdf, shell_sdf, sphere_sdf, torus_sdf, trimesh, two_sdf
 
 from alfilter.errors import UserError
 from alfilter.geometry import mend

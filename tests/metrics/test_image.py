@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import shared_data
+from tests.support.data import shared_data
 from torch import Tensor
 from torchmetrics.functional.image import structural_similarity_index_measure
 

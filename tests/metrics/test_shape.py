@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.shapes import ball, cube, trimesh, union
+from tests.support.shapes import ball, cube, trimesh, union
 
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.repair import Triangles

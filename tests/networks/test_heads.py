@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from tests.contracts import check_network
+from tests.support.contracts import check_network
 
 from alfilter.networks import MLP, Heads
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from tests.contracts import check_network, check_seeds, points
+from tests.support.contracts import check_network, check_seeds, points
 
 from alfilter.networks import MFN, Bacon
 

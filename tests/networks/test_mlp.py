@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import references
-from tests.contracts import check_network, check_seeds, points
+from tests.support.contracts import check_network, check_seeds, points
 
 from alfilter.methods import build
 from alfilter.networks import ACTIVATIONS, MLP

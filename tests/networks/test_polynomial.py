@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.contracts import check_network, check_seeds, points
+from tests.support.contracts import check_network, check_seeds, points
 
 from alfilter.networks import PolyINR
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.contracts import check_network, check_seeds, points, tiny_task
+from tests.support.contracts import check_network, check_seeds, points, tiny_task
 
 import alfilter
 from alfilter.methods import parameter_count

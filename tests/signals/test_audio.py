@@ -13,7 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import wavfile
-from tests.helpers import shared_data
+from tests.support.data import shared_data
 
 from alfilter.errors import UserError
 from alfilter.signals import GridSignal, open_signal, read_audio, write_audio

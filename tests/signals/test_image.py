@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
-from tests.helpers import shared_data
+from tests.support.data import shared_data
 
 from alfilter.errors import UserError
 from alfilter.signals import pixels as pixels_module

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.shapes import ball, cube, trimesh
+from tests.support.shapes import ball, cube, trimesh
 
 from alfilter.errors import UserError
 from alfilter.signals import ShapeSignal, open_signal, read_shape

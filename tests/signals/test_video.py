@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from tests.helpers import shared_data
+from tests.support.data import shared_data
 
 from alfilter.errors import UserError
 from alfilter.signals import GridSignal, open_signal, read_clip, read_frames, read_gif, write_image

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import shared_data
+from tests.support.data import shared_data
 
 from alfilter.errors import UserError
 from alfilter.signals import GridSignal, open_signal, read_nifti, read_npy

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alfilter.tasks import Scores
+from alfilter.evaluate import Scores
 from alfilter.tasks import base as base_module
 from alfilter.tasks.base import EpochSampler, step_generator
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers import shared_data
-from tests.shapes import ball, trimesh, union
+from tests.support.data import shared_data
+from tests.support.shapes import ball, trimesh, union
 
+from alfilter.evaluate import distances_at
 from alfilter.geometry.surface import extract
 from alfilter.methods import build
 from alfilter.signals import ShapeSignal
-from alfilter.tasks import SdfTask, sample_points
+from alfilter.tasks import SdfTask
 from alfilter.training import fit
 
 SCANS = ("armadillo.obj", "dragon_xyzrgb.ply", "lucy.ply", "thai_from_bacon.ply", "bunny.obj")
@@ -31,8 +32,8 @@ def test_exactly_the_dense_surface(name: str) -> None:
     task = SdfTask(shape(name), block=4000)
     field = build("al-sine", in_dim=3, out_dim=1, preset="default-shape", width=24, depth=2, grid=8, omega=10.0)
     fit(field, task, steps=40, batch=512, lr=5e-3, sampling="graded", schedule="cosine", decay=0.05)
-    sparse = extract(lambda points: sample_points(field, points), 72)
-    dense = extract(lambda points: sample_points(field, points), 72, dense=True)
+    sparse = extract(lambda points: distances_at(field, points), 72)
+    dense = extract(lambda points: distances_at(field, points), 72, dense=True)
     assert np.array_equal(sparse.vertices, dense.vertices)
     assert np.array_equal(sparse.faces, dense.faces)
     assert len(dense.faces) > 500
@@ -41,8 +42,8 @@ def test_exactly_the_dense_surface(name: str) -> None:
 
 def test_a_field_that_learned_nothing_is_found_whole() -> None:
     field = build("siren", in_dim=3, out_dim=1, width=24, depth=2)  # waves everywhere
-    middle = np.median(sample_points(field, np.random.default_rng(0).uniform(-1, 1, (5000, 3))))
-    sparse = extract(lambda points: sample_points(field, points) - middle, 72)
-    dense = extract(lambda points: sample_points(field, points) - middle, 72, dense=True)
+    middle = np.median(distances_at(field, np.random.default_rng(0).uniform(-1, 1, (5000, 3))))
+    sparse = extract(lambda points: distances_at(field, points) - middle, 72)
+    dense = extract(lambda points: distances_at(field, points) - middle, 72, dense=True)
     assert np.array_equal(sparse.faces, dense.faces)
     assert np.array_equal(sparse.vertices, dense.vertices)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from alfilter.evaluate import sample_grid
 from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal
-from alfilter.tasks import AudioTask, VolumeTask, sample_grid
+from alfilter.tasks import AudioTask, VolumeTask
 
 
 def wave_signal(count: int = 60, channels: int = 2) -> GridSignal:

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
+from alfilter.evaluate import sample_points
 from alfilter.methods import build
 from alfilter.signals import PointSignal
 from alfilter.tasks import PointTask
-from alfilter.tasks.points import evaluate, point_scores, predict
+from alfilter.tasks.points import point_scores, predict
 from alfilter.training import fit
 
 
@@ -74,9 +75,9 @@ def test_seen_and_held_out_are_parted() -> None:
 def test_a_value_depends_on_its_place_alone() -> None:
     field = build("siren", in_dim=2, out_dim=1, width=32, depth=2)
     x = torch.rand(130, 2) * 2 - 1
-    whole = evaluate(field, x)
+    whole = sample_points(field, x)
     for rows in (slice(0, 1), slice(5, 70), slice(129, 130)):
-        assert torch.equal(evaluate(field, x[rows]), whole[rows])
+        assert torch.equal(sample_points(field, x[rows]), whole[rows])
 
 
 def test_mini_batches_visit_every_point() -> None:

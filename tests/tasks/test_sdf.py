@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.shapes import ball, cube
+from tests.support.shapes import ball, cube
 
 from alfilter.errors import UserError
+from alfilter.evaluate import distances_at
 from alfilter.geometry.distance import signed_distance
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.methods import build
 from alfilter.signals import GridSignal, ShapeSignal
-from alfilter.tasks import SdfTask, sample_points
-from alfilter.tasks.scatter import SAMPLINGS, scatter
+from alfilter.tasks import SdfTask
+from alfilter.tasks.shape_sampling import SAMPLINGS, scatter
 from alfilter.training import fit
 
 
@@ -153,9 +154,9 @@ def test_training_learns_a_ball() -> None:
 def test_points_are_evaluated_independently_of_each_other() -> None:
     field = build("al-sine", in_dim=3, out_dim=1, width=16, depth=2, levels=3, grid=4)
     points = np.random.default_rng(0).uniform(-1, 1, (20_000, 3)).astype(np.float32)
-    together = sample_points(field, points)
-    assert np.array_equal(together[123:456], sample_points(field, points[123:456]))
-    assert sample_points(field, points[:0]).shape == (0,)
+    together = distances_at(field, points)
+    assert np.array_equal(together[123:456], distances_at(field, points[123:456]))
+    assert distances_at(field, points[:0]).shape == (0,)
 
 
 def test_what_is_refused() -> None:

@@ -10,11 +10,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.running import TINY, alfilter, complaint, without_figures
+from tests.support.commands import TINY, alfilter, complaint, without_figures
 from torch import Tensor
 
+from alfilter.evaluate import axis_coords, sample_grid
 from alfilter.signals import GridSignal
-from alfilter.tasks import GridTask, ImageTask, axis_coords, sample_grid
+from alfilter.tasks import GridTask, ImageTask
 from alfilter.tasks.streaming import bands, is_large, middle, picture_step, reduced, streamed_scores
 
 

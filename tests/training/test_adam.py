@@ -56,7 +56,7 @@ def test_the_factor_scales_both_rates_and_no_gradient_means_no_move() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_table_on_several_threads_is_torchs_too(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long enough to be cut in slices; most rows never see a gradient, as in a table."""
-    monkeypatch.setattr("alfilter.core.parallel._WORTH_SHARING", 1 << 17)
+    monkeypatch.setattr("alfilter.runtime.thread_pool._WORTH_SHARING", 1 << 17)
     generator = torch.Generator().manual_seed(0)
     start = torch.randn((1 << 17) + 5, generator=generator)
     mine, theirs = nn.Parameter(start.clone()), nn.Parameter(start.clone())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from tests.contracts import tiny_task
+from tests.support.contracts import tiny_task
 from torch import Tensor
 
 from alfilter.config import Training

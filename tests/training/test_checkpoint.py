@@ -12,9 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alfilter.core.parallel import workers
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
+from alfilter.runtime.thread_pool import workers
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask
 from alfilter.training import Progress, fit

@@ -13,9 +13,9 @@ import trimesh
 from torch import Tensor
 
 from alfilter.config import Training
-from alfilter.core import crew
-from alfilter.core.crew import can_fork
 from alfilter.methods import Field, build
+from alfilter.runtime import fork_pool as crew
+from alfilter.runtime.fork_pool import can_fork
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask, SdfTask
 from alfilter.training import fit

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.running import TINY, alfilter, complaint, picture, without_figures
+from tests.support.commands import TINY, alfilter, complaint, picture, without_figures
 
 from alfilter.errors import UserError
 from alfilter.methods import build
@@ -48,7 +48,7 @@ def test_a_run_keeps_them_and_overwrite_removes_them(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_a_resumed_run_has_the_same_ones(tmp_path: Path) -> None:
-    from alfilter.runs import Order, run
+    from alfilter.runs.run import Order, run
 
     photo = picture(tmp_path / "p.png")
     orders = [

@@ -12,8 +12,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.running import picture
-from tests.viewer.chromium import chromium
+from tests.support.chromium import chromium
+from tests.support.commands import picture
 
 from alfilter.methods import build
 from alfilter.tasks import ImageTask

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.running import picture
+from tests.support.commands import picture
 from tests.viewer.conftest import HEIGHT, WIDTH, Client, make_server
 from tests.viewer.test_page import Page
 
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
-from alfilter.rendering import View, render
+from alfilter.render.image import View, render
 from alfilter.signals import read_image
 from alfilter.signals.points import read_points
 from alfilter.tasks import ImageTask

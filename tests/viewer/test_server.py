@@ -11,13 +11,13 @@ from threading import Event
 import numpy as np
 import pytest
 import torch
-from tests.running import complaint, picture
+from tests.support.commands import complaint, picture
 from tests.viewer.conftest import HEIGHT, WIDTH, Client, make_server
 
 from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.core.filter import band_response
 from alfilter.errors import UserError
-from alfilter.rendering import View, render
+from alfilter.render.image import View, render
 from alfilter.signals import read_image
 from alfilter.training import load
 from alfilter.viewer import guard

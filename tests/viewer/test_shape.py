@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.viewer.chromium import chromium, wait_until
+from tests.support.chromium import chromium, wait_until
 from tests.viewer.conftest import Client
 from tests.viewer.test_page import NAMELESS
 
 from alfilter.core import band_response
 from alfilter.errors import UserError
+from alfilter.evaluate import distances_at
 from alfilter.geometry.surface import extract
 from alfilter.methods import Field, build
-from alfilter.tasks import sample_points
 from alfilter.training import save
 from alfilter.viewer.server import Server
 from alfilter.viewer.shape import LEVELS, alpha_at, mesh_bytes, open_shape, slice_bytes, slice_points
@@ -109,7 +109,7 @@ def test_the_server_answers_about_the_shape(server: Server, model: Path) -> None
     found = client.ask("/api/at?x=0.5&y=-0.5&z=0.25").json()
     x = torch.tensor([[0.5, -0.5, 0.25]])
     assert found["user"] == [6.0, -3.0, 5.5]
-    assert found["distance"] == pytest.approx(SCALE * float(sample_points(field, x.numpy())[0]), abs=1e-4)
+    assert found["distance"] == pytest.approx(SCALE * float(distances_at(field, x.numpy())[0]), abs=1e-4)
     with torch.inference_mode():
         alpha = _encoding(field).alpha(x)
         assert np.allclose(found["response"], band_response(alpha, 18, 8.0, 10.0)[0].numpy(), atol=1e-4)
@@ -171,7 +171,7 @@ def test_the_page_shows_the_surface_and_a_slice(browser: Any, server: Server) ->
         "view.scene.pick(view.view(), view.scene.gl.canvas.width / 2, view.scene.gl.canvas.height / 2)"
     )
     assert np.linalg.norm(front) == pytest.approx(RADIUS, abs=0.08)  # the ball, seen from the eye
-    assert abs(float(sample_points(field, np.array([front]))[0])) < 0.02
+    assert abs(float(distances_at(field, np.array([front]))[0])) < 0.02
     on_surface = page.evaluate(MIDDLE)
     page.evaluate("view.setSlice(2, 0)")
     wait_until(page, "view.scene.cutting && !view.cuttingNow")
@@ -182,7 +182,7 @@ def test_the_page_shows_the_surface_and_a_slice(browser: Any, server: Server) ->
     wait_until(page, "view.found !== null && Math.abs(view.found.place[2]) < 1e-4")
     found = page.evaluate("view.found")
     assert found["distance"] == pytest.approx(
-        SCALE * float(sample_points(field, np.array([found["place"]]))[0]), abs=1e-3
+        SCALE * float(distances_at(field, np.array([found["place"]]))[0]), abs=1e-3
     )
     assert "channels" in page.locator("#response").get_attribute("aria-label")
     page.evaluate("view.paint('none')")

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alfilter.core import interpolate
 from alfilter.errors import UserError
-from alfilter.tasks import sample_grid
+from alfilter.evaluate import sample_grid
+from alfilter.ops import interpolate
 from alfilter.training import load, save
 from alfilter.viewer.models import Model, open_models
 from alfilter.viewer.steering import Brush, alpha_of, paint, refine, with_alpha

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alfilter.errors import UserError
+from alfilter.evaluate import sample_axes
 from alfilter.methods import METHODS, build
-from alfilter.rendering import View, render
-from alfilter.tasks import sample_axes
+from alfilter.render.image import View, render
 from alfilter.training import load
 from alfilter.viewer.tiles import (
     DEEPEST,

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from alfilter.core import band_response
 from alfilter.encodings import FilteredFourier
-from alfilter.tasks.fit import sample_grid
+from alfilter.evaluate import sample_grid
 
 
 def filtered_encoding_of(field: nn.Module) -> FilteredFourier | None:

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.analysis.linears import Linears
-from alfilter.core.hash import Layout, plain_corners
+from alfilter.core import hash_grid
+from alfilter.core.hash_grid import Layout
 from alfilter.encodings import AlphaGrid, FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods import Field
@@ -143,7 +144,7 @@ def _contract(kernels: Tensor, slopes: Sequence[Tensor], inputs: Tensor) -> None
 def _grid_kernel(grid: AlphaGrid, x: Tensor) -> Tensor:
     """unit² V Vᵀ, V the interpolation weights of the points on the nodes: (n, n)."""
     shape = grid.values.shape[:-1]
-    index, weight = plain_corners(x, Layout.of([tuple(size - 1 for size in shape)]))  # (n, 1, 2^d)
+    index, weight = hash_grid.corners(x, Layout.of([tuple(size - 1 for size in shape)]))  # (n, 1, 2^d)
     rows = torch.arange(len(x)).repeat_interleave(index.shape[-1])
     return grid.unit**2 * _gram(rows.numpy(), index.flatten().numpy(), weight.flatten().numpy(), len(x), shape.numel())
 

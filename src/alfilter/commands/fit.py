@@ -10,8 +10,8 @@ from alfilter.commands.shared import add_json, print_result, seconds, use_thread
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
-    from alfilter.runs import Order
-    from alfilter.training.processes import Processes
+    from alfilter.runs.run import Order
+    from alfilter.runtime.distributed import Processes
 
 
 def add_fit(commands: Any) -> None:
@@ -54,8 +54,8 @@ def add_fit(commands: Any) -> None:
 def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.config import Training, parse_options
     from alfilter.methods import method
-    from alfilter.runs import Order
-    from alfilter.training.processes import joined
+    from alfilter.runs.run import Order
+    from alfilter.runtime.distributed import joined
 
     training = parse_options(Training, arguments.train, "training")
     if arguments.steps is not None:
@@ -91,8 +91,8 @@ def _fit(arguments: argparse.Namespace) -> int:
 
 def _carry_out(order: Order, processes: Processes, *, quiet: bool, as_json: bool) -> int:
     """Fit, and tell; of several processes the first one speaks for all."""
-    from alfilter.progress import Display, StopSignals
-    from alfilter.runs import run
+    from alfilter.commands.progress import Display, StopSignals
+    from alfilter.runs.run import run
 
     try:
         with StopSignals(processes.size > 1) as stop, Display(quiet=quiet or not processes.first) as display:

@@ -36,8 +36,8 @@ def add_render(commands: Any) -> None:
 
 
 def _render(arguments: argparse.Namespace) -> int:
-    from alfilter.rendering import View, render_file
-    from alfilter.replay import can_replay, replay_file
+    from alfilter.render.image import View, render_file
+    from alfilter.render.media import can_replay, replay_file
     from alfilter.training import load
 
     view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level,
@@ -63,7 +63,7 @@ def add_mesh(commands: Any) -> None:
 
 
 def _mesh(arguments: argparse.Namespace) -> int:
-    from alfilter.meshing import mesh_file
+    from alfilter.render.mesh import mesh_file
     from alfilter.training import load
 
     use_threads(arguments.threads)
@@ -87,8 +87,8 @@ def add_eval(commands: Any) -> None:
 
 
 def _eval(arguments: argparse.Namespace) -> int:
-    from alfilter.meshing import score_shape
-    from alfilter.rendering import score
+    from alfilter.render.image import score
+    from alfilter.render.mesh import score_shape
     from alfilter.training import load
 
     field = load(arguments.model)
@@ -115,7 +115,7 @@ def add_predict(commands: Any) -> None:
 
 
 def _predict(arguments: argparse.Namespace) -> int:
-    from alfilter.predicting import predict_file
+    from alfilter.render.points import predict_file
     from alfilter.training import load
 
     total, beyond = predict_file(load(arguments.model), arguments.query, arguments.out)

@@ -103,7 +103,7 @@ def _measure(
     """The numbers of both fields; the figure and all of the spectra go to the folder."""
     from alfilter.analysis.facts import kernel_facts, retention_by_range
     from alfilter.files import write_bytes, write_text
-    from alfilter.report.kernels import ntk_figure
+    from alfilter.report.figures.ntk import ntk_figure
 
     facts = {name: kernel_facts(field, arguments.points, arguments.parameters, arguments.seed)}
     if baseline is not None:

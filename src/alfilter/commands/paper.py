@@ -17,7 +17,7 @@ OUT = "runs/experiments"
 def at_scale(name: str, scale: str, data: str, fetch: bool = False) -> Experiment:
     """The study behind a table or figure of the paper at a scale, its data fetched if asked."""
     from alfilter.experiments import PAPER
-    from alfilter.experiments.fetching import fetch_missing
+    from alfilter.experiments.data import fetch_missing
 
     if name not in PAPER:
         raise UserError(f"{name!r} is no table or figure of the paper; {nearest(name, PAPER)}")
@@ -28,7 +28,7 @@ def at_scale(name: str, scale: str, data: str, fetch: bool = False) -> Experimen
 
 def write_figures(item: str, study: str, lines: Any, out: str | None, say: Callable[[str], None]) -> None:
     """The figures of a table or figure of the paper, beside its result lines."""
-    from alfilter.report.plates import write_plates
+    from alfilter.report.figures.paper import write_plates
 
     for path in write_plates(item, study, lines, Path(out or OUT)):
         say(f"figure {path}")
@@ -46,8 +46,8 @@ def print_paper() -> None:
 
 def print_claims(out: str | None) -> int:
     """A Markdown table of the claims, judged by the result lines in a folder."""
-    from alfilter.experiments.claims import judged
-    from alfilter.report.collect import read_results
+    from alfilter.experiments.paper.claims import judged
+    from alfilter.report.overview.collect import read_results
 
     folder = Path(out or OUT)
     lines = {path.stem: read_results(path) for path in sorted(folder.glob("*.jsonl"))}

@@ -21,9 +21,9 @@ def add_report(commands: Any) -> None:
 
 def _report(arguments: argparse.Namespace) -> int:
     from alfilter.files import write_text
-    from alfilter.report.collect import collect
-    from alfilter.report.overview import render_overview
-    from alfilter.report.tables import as_csv, as_latex, as_markdown, tabulate
+    from alfilter.report.overview.collect import collect
+    from alfilter.report.overview.html import render_overview
+    from alfilter.report.overview.tables import as_csv, as_latex, as_markdown, tabulate
 
     collection = collect(arguments.paths)
     if arguments.format == "html":

@@ -21,7 +21,7 @@ def add_methods(commands: Any) -> None:
 
 
 def _methods(arguments: argparse.Namespace) -> int:
-    from alfilter.listing import method_options, method_rows, print_table
+    from alfilter.commands.listing import method_options, method_rows, print_table
 
     rows = method_options(arguments.method) if arguments.method else method_rows()
     if arguments.json:
@@ -78,7 +78,7 @@ def _experiment(arguments: argparse.Namespace) -> int:
 
 def _draw(name: str, lines: Any, out: str | None, say: Any) -> None:
     """The figure of a study that has one, beside its lines."""
-    from alfilter.report.studies import write_figure
+    from alfilter.report.figures.studies import write_figure
 
     path = write_figure(name, lines, out or "runs/experiments")
     if path is not None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from alfilter.core.filter import band_response
-from alfilter.core.fused import compiled, fusible, replay
-
-_FAR = 1e9  # an α beyond is out of every band, and would not fit the integers the kernel counts channels with
 
 
 def encoded_dim(in_dim: int, levels: int) -> int:
@@ -78,38 +73,5 @@ def filtered_encoding(x: Tensor, alpha: Tensor, levels: int, bandwidth: float, k
     >>> filtered_encoding(torch.tensor([[0.5]]), torch.tensor([0.0]), levels=2, bandwidth=3.0, kappa=10.0)[0, 0]
     tensor(1.0000)
     """
-    if x.requires_grad or alpha.shape != x.shape[:-1] or not fusible(x, alpha):
-        return plain_filtered_encoding(x, alpha, levels, bandwidth, kappa)
-    flat = x.flatten(0, -2), alpha.flatten()
-    return _Filtered.apply(*flat, levels, bandwidth, kappa).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
-
-
-def plain_filtered_encoding(x: Tensor, alpha: Tensor, levels: int, bandwidth: float, kappa: float) -> Tensor:
-    """`filtered_encoding` in tensor operations: the reference, and the path when x needs a gradient."""
     response = band_response(alpha, encoded_dim(x.shape[-1], levels), bandwidth, kappa)  # (..., C_N)
     return response * dyadic_encoding(x, levels)
-
-
-class _Filtered(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, alpha: Tensor, levels: int, bandwidth: float, kappa: float) -> Tensor:
-        channels = encoded_dim(x.shape[1], levels)
-        out = x.new_empty(len(x), channels)
-        slope = torch.empty_like(out)
-        numbers = (np.float32(v) for v in (bandwidth / 2, kappa, -math.expm1(-kappa * bandwidth)))
-        powers = np.exp(-kappa * np.arange(channels)).astype(np.float32)
-        points = x.contiguous().numpy(), alpha.clamp(-_FAR, _FAR).contiguous().numpy()
-        compiled().filter_forward(*points, *numbers, powers, out.numpy(), slope.numpy())
-        ctx.save_for_backward(x, alpha, slope)
-        ctx.setting = levels, bandwidth, kappa
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        x, alpha, slope = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            plain = replay(lambda *t: plain_filtered_encoding(*t, *ctx.setting), (x, alpha), grads[0])
-            return *plain, None, None, None
-        out = torch.empty_like(alpha)
-        compiled().row_dot(grads[0].contiguous().numpy(), slope.numpy(), out.numpy())
-        return None, out, None, None, None

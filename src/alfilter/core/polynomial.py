@@ -1,17 +1,11 @@
-"""Poly-INR's network in one function: levels that multiply the features with an affine map of the coordinates."""
+"""Poly-INR's network: levels that multiply the features with an affine map of the coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 from torch.nn import functional as F
-
-from alfilter.core.chain import WIDEST
-from alfilter.core.fused import fusible, kernels_of, replay
 
 Parts = tuple[Sequence[Tensor], Sequence[Tensor], Sequence[Tensor], Sequence[Tensor]]
 
@@ -26,16 +20,6 @@ def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
     >>> polynomial(2 * one, ([one, one], [one[0], one[0]], [one, one, one], [one[0]] * 3), slope=0.5)
     tensor([[14.]])
     """
-    tensors = [t for part in parts for t in part]
-    if x.requires_grad or max(len(weight) for weight in parts[2]) > WIDEST or not fusible(x, *tensors):
-        return plain_polynomial(x, parts, slope)
-    flat = x.reshape(-1, x.shape[-1]).contiguous()
-    out = _Polynomial.apply((len(parts[0]), slope), flat, *tensors)  # type: ignore[no-untyped-call]
-    return out.view(*x.shape[:-1], -1)  # type: ignore[no-any-return]
-
-
-def plain_polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
-    """The same in tensor operations: the reference, and the path for other devices and precisions."""
     maps, offsets, weights, biases = parts
     z = F.linear(x, maps[0], offsets[0])
     for i in range(1, len(maps)):
@@ -43,41 +27,3 @@ def plain_polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
         z = F.leaky_relu(F.linear(z, weights[i - 1], biases[i - 1]), slope) * factor  # (..., w)
     z = F.leaky_relu(F.linear(z, weights[-2], biases[-2]), slope)
     return F.linear(z, weights[-1], biases[-1])
-
-
-def _parts(tensors: Sequence[Tensor], levels: int) -> Parts:
-    """maps, offsets, weights and biases of tensors in a row."""
-    affine, rest = tensors[: 2 * levels], tensors[2 * levels :]
-    return affine[:levels], affine[levels:], rest[: levels + 1], rest[levels + 1 :]
-
-
-class _Polynomial(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, given: tuple[int, float], x: Tensor, *tensors: Tensor) -> Tensor:
-        levels, slope = given
-        maps, offsets, weights, biases = _parts([t.detach() for t in tensors], levels)
-        made = [torch.stack(list(part)) for part in (maps, offsets, weights[:-1], biases[:-1])]
-        head, head_bias = weights[-1].contiguous()[None], biases[-1].contiguous()
-        kept = x.new_empty(levels, len(x), kernels_of("chain").stride(len(maps[0])))
-        out = x.new_empty(len(x), len(head_bias))
-        arrays = [t.detach().numpy() for t in (x, *made, head, head_bias)]
-        kernels_of("polynomial").polynomial_forward(*arrays, np.float32(slope), kept.numpy(), out.numpy())
-        ctx.save_for_backward(x, *tensors, *made[:3], head, kept)
-        ctx.given = given
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        levels, slope = ctx.given
-        x, *tensors, maps, offsets, weights, head, kept = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            plain = lambda x, *t: plain_polynomial(x, _parts(t, levels), slope)  # noqa: E731
-            return None, *replay(plain, (x, *tensors), grads[0])
-        by_maps, by_offsets = maps.new_zeros(maps.transpose(1, 2).shape), torch.zeros_like(offsets)
-        by_weights, by_biases, by_head = torch.zeros_like(weights), torch.zeros_like(offsets), torch.zeros_like(head[0])
-        grad = grads[0].contiguous()
-        given = [t.detach().numpy() for t in (grad, x, maps, offsets, weights, head)]
-        sums = [t.numpy() for t in (kept, by_maps, by_offsets, by_weights, by_biases, by_head)]
-        kernels_of("polynomial").polynomial_backward(*given, np.float32(slope), *sums)
-        found = *by_maps.transpose(1, 2).contiguous().unbind(), *by_offsets.unbind()
-        return None, None, *found, *by_weights.unbind(), by_head, *by_biases.unbind(), grad.sum(0)

@@ -8,11 +8,11 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from alfilter.core.hash import Layout
-from alfilter.core.lookup import lookup
+from alfilter.core.hash_grid import Layout
 from alfilter.core.octree import cell_minima, cell_sums, coarsen, detail, nearness, reached_cells, refine
 from alfilter.encodings.base import Encoding, Situation
 from alfilter.errors import UserError
+from alfilter.ops.grid_lookup import lookup
 
 _MOST_NODES = 1 << 25  # of all levels together, whether they hold features or not
 

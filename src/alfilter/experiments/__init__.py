@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from alfilter.experiments import (
-    alpha,
-    alpha_meaning,
-    between,
-    between_trials,
+from alfilter.experiments.compare import between, equal_terms, filling
+from alfilter.experiments.compare import between_ablation as between_trials
+from alfilter.experiments.insight import alpha, alpha_meaning
+from alfilter.experiments.paper import (
     complexity,
-    equal_terms,
-    filling,
-    fitting,
-    gaps,
     kernel_view,
     order,
-    renders,
     responses,
     shapes,
-    shapes_search,
-    tangent,
-    traits,
-    tuning,
-    wallclock,
 )
-from alfilter.experiments.declared import images, read_study
-from alfilter.experiments.experiment import Experiment, Run, table
-from alfilter.experiments.reproduce import PAPER
-from alfilter.experiments.sweep import run_experiment
+from alfilter.experiments.paper import (
+    image_fitting as fitting,
+)
+from alfilter.experiments.paper import (
+    method_traits as traits,
+)
+from alfilter.experiments.paper import (
+    ntk as tangent,
+)
+from alfilter.experiments.paper import (
+    shape_views as renders,
+)
+from alfilter.experiments.paper import (
+    sparse as gaps,
+)
+from alfilter.experiments.paper.catalogue import PAPER
+from alfilter.experiments.runner.sweep import run_experiment
+from alfilter.experiments.study import Experiment, Run, table
+from alfilter.experiments.study_file import images, read_study
+from alfilter.experiments.tuning import methods as tuning
+from alfilter.experiments.tuning import minute as wallclock
+from alfilter.experiments.tuning import shapes as shapes_search
 
 # by what they ask: which setting, which method, what is inside, what the paper shows
 STUDIES = (

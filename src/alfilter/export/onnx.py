@@ -18,8 +18,8 @@ from alfilter.analysis import filtered_encoding_of
 from alfilter.errors import UserError
 from alfilter.export import onnx_encodings, onnx_networks
 from alfilter.export.graph import Graph
+from alfilter.extras import need
 from alfilter.files import write_bytes
-from alfilter.geometry.extras import need
 from alfilter.methods import Field
 
 _LARGEST = 1 << 31  # bytes that a protobuf message may have

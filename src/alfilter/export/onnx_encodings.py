@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alfilter.core.hash import PRIMES, Layout
+from alfilter.core.hash_grid import PRIMES, Layout
 from alfilter.encodings import (
     AdaptiveBlocks,
     Encoding,
@@ -23,7 +23,7 @@ from alfilter.encodings import (
     RandomFourier,
     SampleTable,
 )
-from alfilter.encodings.table import ON_A_SAMPLE
+from alfilter.encodings.sample_table import ON_A_SAMPLE
 from alfilter.errors import UserError
 from alfilter.export.graph import Graph
 

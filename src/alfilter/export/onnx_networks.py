@@ -24,7 +24,7 @@ def values(graph: Graph, network: Network, z: str) -> str:
     return writer(graph, network, z)
 
 
-# ── activations of z = W x + b, with ω and s, as in core.shapes ──────────────────────────────────────────────────────
+# ── activations of z = W x + b, with ω and s, as in core.activations ────────────────────────────────────────────────
 
 
 def _relu(graph: Graph, z: str, omega: float, scale: float) -> str:
@@ -45,7 +45,7 @@ def _wavelet(graph: Graph, z: str, omega: float, scale: float) -> str:
 
 
 def _complex_wavelet(graph: Graph, z: str, omega: float, scale: float) -> str:
-    """Real parts first, imaginary ones after them, as in `core.shapes.complex_wavelet`."""
+    """Real parts first, imaginary ones after them, as in `core.activations.complex_wavelet`."""
     half = graph.op("Div", graph.op("Gather", graph.op("Shape", z), 1), 2)
     length, axis = graph.unsqueeze(half, 0), torch.tensor([1])
     real = graph.op("Slice", z, torch.tensor([0]), length, axis)

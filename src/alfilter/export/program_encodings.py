@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from alfilter.core import channel_scales
-from alfilter.core.hash import Layout
+from alfilter.core.hash_grid import Layout
 from alfilter.encodings import (
     Encoding,
     FilteredFourier,
@@ -19,7 +19,7 @@ from alfilter.encodings import (
     RandomFourier,
     SampleTable,
 )
-from alfilter.encodings.table import ON_A_SAMPLE
+from alfilter.encodings.sample_table import ON_A_SAMPLE
 from alfilter.errors import UserError
 from alfilter.export.steps import COSINE, GRID, PLAIN, SINE, Floats, Program
 

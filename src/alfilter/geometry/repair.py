@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
+from alfilter.extras import free_memory, need
 from alfilter.geometry.distance import Array, Index, Nearby
-from alfilter.geometry.extras import free_memory, need
 
 LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes
 MANY = 1_000_000  # faces from which on the work is announced, and the trees over them exist once only

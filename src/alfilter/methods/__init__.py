@@ -13,9 +13,9 @@ from alfilter.config import Training, configure, override
 from alfilter.errors import UserError, nearest
 from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
-from alfilter.methods.found import with_found
 from alfilter.methods.method import Density, Method, Preset, Samples
 from alfilter.methods.sizing import cost_per_point, sized
+from alfilter.methods.tuned import with_found
 
 __all__ = [
     "METHODS",

@@ -10,16 +10,7 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import HashGrid, SampleTable
 from alfilter.errors import UserError
-from alfilter.methods.method import (
-    Backbone,
-    Method,
-    Parts,
-    Preset,
-    Samples,
-    SineBackbone,
-    relu_network,
-    sine_network,
-)
+from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, SineBackbone, relu_network, sine_network
 from alfilter.networks import FilterBank
 
 _CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "decay": 0.01}

@@ -2,9 +2,9 @@
 
 from alfilter.networks.activations import ACTIVATIONS, Activation
 from alfilter.networks.base import Network
-from alfilter.networks.filterbank import FilterBank
+from alfilter.networks.filter_bank import FilterBank
 from alfilter.networks.heads import Heads
-from alfilter.networks.levels import LevelDecoder
+from alfilter.networks.level_decoder import LevelDecoder
 from alfilter.networks.mfn import MFN, Bacon
 from alfilter.networks.mlp import MLP
 from alfilter.networks.polynomial import PolyINR

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from alfilter.core import affine, affine_relu, affine_sine
-from alfilter.core.shapes import SHAPES, Shape
+from alfilter.core.activations import ACTIVATIONS as FUNCTIONS
+from alfilter.core.activations import Activation as Function
 
 Layer = Callable[[Tensor, Tensor, Tensor, float, "float | Tensor"], Tensor]
 Bound = Callable[[int, float], float]
@@ -51,19 +52,19 @@ def _sine(x: Tensor, weight: Tensor, bias: Tensor, omega: float, sharpness: floa
     return affine_sine(x, weight, bias, omega)
 
 
-def _shaped(shape: Shape) -> Layer:
+def _shaped(shape: Function) -> Layer:
     """The layer σ(W x + b) of an activation σ."""
     return lambda x, weight, bias, omega, sharpness: shape(affine(x, weight, bias), omega, sharpness)
 
 
 def _as_linear(name: str) -> Activation:
     """A shape whose layers start as torch's linear ones."""
-    return Activation(_shaped(SHAPES[name]), first=_fan_in, hidden=_fan_in, last=_fan_in)
+    return Activation(_shaped(FUNCTIONS[name]), first=_fan_in, hidden=_fan_in, last=_fan_in)
 
 
 def _as_siren(name: str) -> Activation:
     """A shape whose layers start as SIREN's."""
-    return Activation(_shaped(SHAPES[name]), first=None, hidden=_siren, last=_siren)
+    return Activation(_shaped(FUNCTIONS[name]), first=None, hidden=_siren, last=_siren)
 
 
 ACTIVATIONS: dict[str, Activation] = {

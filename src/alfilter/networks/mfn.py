@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from alfilter.core.filters import sine_filters
-from alfilter.core.products import gabor_product
 from alfilter.networks.base import Network, linears, uniform
+from alfilter.ops.gabor import gabor_product
+from alfilter.ops.multiplicative import sine_filters
 
 
 class MFN(Network):

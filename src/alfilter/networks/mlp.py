@@ -8,10 +8,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from alfilter.core import affine, perceptron
-from alfilter.core.layers import FUSED
+from alfilter.core import affine
 from alfilter.networks.activations import ACTIVATIONS
 from alfilter.networks.base import Network, uniform
+from alfilter.ops import perceptron
+from alfilter.ops.mlp import FUSED
 
 
 class MLP(Network):

@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from alfilter.core.polynomial import polynomial
 from alfilter.networks.base import Network, uniform
+from alfilter.ops.polynomial import polynomial
 
 
 class PolyINR(Network):

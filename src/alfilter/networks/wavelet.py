@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from alfilter.core import perceptron
 from alfilter.networks.base import Network, uniform
+from alfilter.ops import perceptron
 
 
 class ComplexWavelet(Network):

@@ -1,15 +1,15 @@
 """A run folder made readable: figures as PNG bytes and one self-contained HTML page."""
 
-from alfilter.report.figures import (
+from alfilter.report.figures.arrays import band_kinds, error_map, radial_spectrum, scale_frequencies
+from alfilter.report.figures.run import (
     alpha_figure,
     convergence_figure,
     error_figure,
     scale_response_figure,
     spectrum_figure,
 )
-from alfilter.report.measures import band_kinds, error_map, radial_spectrum, scale_frequencies
-from alfilter.report.page import render_page
-from alfilter.report.run import write_report
+from alfilter.report.page.html import render_page
+from alfilter.report.page.run import write_report
 
 __all__ = [
     "alpha_figure",

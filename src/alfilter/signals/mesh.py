@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from alfilter.errors import UserError
+from alfilter.extras import need
 from alfilter.geometry import Diagnosis, Frame, Triangles, mend
 from alfilter.geometry.distance import Array, Nearby, cloud_distance
-from alfilter.geometry.extras import need
 from alfilter.geometry.repair import face_areas
 from alfilter.signals.signal import Signal
 from alfilter.signals.source import head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from alfilter.errors import UserError
-from alfilter.geometry.extras import free_memory
+from alfilter.extras import free_memory
 
 
 def head(path: str | Path, count: int = 64) -> bytes:

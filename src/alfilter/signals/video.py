@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
+from alfilter.extras import need
 from alfilter.files import replacing
-from alfilter.geometry.extras import need
 from alfilter.signals.image import FORMATS, MODES, read_image
 from alfilter.signals.mapped import LARGE
 from alfilter.signals.pixels import MAX_PIXELS

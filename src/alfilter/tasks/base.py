@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
+from alfilter.evaluate import Evaluate, Scores
 
 if TYPE_CHECKING:
-    from alfilter.tasks.between import Filling
+    from alfilter.tasks.gap_filling import Filling
 
-Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
 Chunk = tuple[Tensor, Tensor]  # coordinates (n, d), targets (n, c)
 
 _PERMUTED = 1 << 24  # up to here an epoch is a permutation; beyond, samples are drawn independently
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Metrics on what was seen, and on what was held out (None when nothing was)."""
-
-    metrics: dict[str, float]
-    heldout: dict[str, float] | None
-
-    def plain(self) -> dict[str, dict[str, float | None] | None]:
-        """As JSON can hold them: an infinite PSNR (no error at all) becomes null.
-
-        >>> Scores({"psnr": float("inf"), "ssim": 1.0}, None).plain()
-        {'metrics': {'psnr': None, 'ssim': 1.0}, 'heldout': None}
-        """
-        return {"metrics": _finite(self.metrics), "heldout": None if self.heldout is None else _finite(self.heldout)}
-
-
-def _finite(scores: dict[str, float]) -> dict[str, float | None]:
-    return {name: value if math.isfinite(value) else None for name, value in scores.items()}
 
 
 class Task(ABC):

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task, step_generator
-from alfilter.tasks.between import Filling
-from alfilter.tasks.fit import GridTask
+from alfilter.evaluate import Evaluate, Scores
+from alfilter.tasks.base import Chunk, EpochSampler, Task, step_generator
+from alfilter.tasks.gap_filling import Filling
+from alfilter.tasks.grid import GridTask
 from alfilter.tasks.points import PointTask
 
 _EVALUATED = 1 << 14

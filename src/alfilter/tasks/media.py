@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from alfilter.evaluate import Evaluate, Scores
 from alfilter.metrics.audio import snr
-from alfilter.tasks.base import Evaluate, Scores
-from alfilter.tasks.fit import GridTask
+from alfilter.tasks.grid import GridTask
 from alfilter.tasks.streaming import streamed_scores
 
 

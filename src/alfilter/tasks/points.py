@@ -13,12 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
+from alfilter.evaluate import Evaluate, Scores, sample_points
 from alfilter.signals import observed
 from alfilter.signals.points import Array, Box, PointSignal, outside, read_points, support
-from alfilter.tasks.base import Chunk, EpochSampler, Evaluate, Scores, Task
-from alfilter.tasks.between import Filling, point_filling
+from alfilter.tasks.base import Chunk, EpochSampler, Task
+from alfilter.tasks.gap_filling import Filling, point_filling
 
 _EVALUATED = 1 << 14  # points per pass when nothing is differentiated
 _FILLED = 4  # coordinates up to which values between the points are made
@@ -114,7 +114,7 @@ class PointTask(Task):
 
     def predictions(self, field: Evaluate) -> Array:
         """The field's values (n, c) at all points, in the user's units."""
-        return self.signal.range.outward(2 * evaluate(field, self.signal.coords()).double().numpy() - 1)
+        return self.signal.range.outward(2 * sample_points(field, self.signal.coords()).double().numpy() - 1)
 
     def compare(self, prediction: Array) -> Scores:
         """Scores of predictions (n, c), seen and held-out points apart; every point counts the same."""
@@ -161,21 +161,6 @@ def point_scores(prediction: Array, target: Array, span: Array, names: Sequence[
     return scores
 
 
-def evaluate(field: Evaluate, x: Tensor) -> Tensor:
-    """A field's values (n, c) at places (n, d), in passes of a bounded size; a value depends on its place alone."""
-
-    def part(first: int) -> Tensor:
-        rows = x[first : first + _EVALUATED]
-        fill = -len(rows) % _ROWS
-        padded = torch.cat((rows, rows[-1:].expand(fill, -1))) if fill else rows
-        with torch.inference_mode():
-            return field(padded)[: len(rows)]
-
-    if not len(x):
-        return torch.zeros(0, 1)
-    return torch.cat(side_by_side(part, range(0, len(x), _EVALUATED)))
-
-
 def predict(field: Evaluate, facts: dict[str, Any], places: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Values (n, c) in the user's units at places (n, d) in theirs, and which places lie outside the fitted region.
 
@@ -189,7 +174,7 @@ def predict(field: Evaluate, facts: dict[str, Any], places: Array) -> tuple[Arra
     with np.errstate(over="ignore"):
         inward = box.inward(places)
     beyond = outside(np.clip(inward, -1e6, 1e6), np.array(facts["support"]))
-    values = evaluate(field, torch.from_numpy(np.clip(inward, -1, 1)).float())
+    values = sample_points(field, torch.from_numpy(np.clip(inward, -1, 1)).float())
     return span.outward(2 * values.double().numpy() - 1), beyond
 
 

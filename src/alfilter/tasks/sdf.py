@@ -12,16 +12,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.core.crew import shared
-from alfilter.core.parallel import side_by_side
 from alfilter.errors import UserError
+from alfilter.evaluate import Evaluate, Scores, distances_at
 from alfilter.geometry.repair import MANY, Triangles
 from alfilter.geometry.surface import Surface, extract
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.metrics.shape import compare
+from alfilter.runtime.fork_pool import shared
 from alfilter.signals import ShapeSignal, Signal
-from alfilter.tasks.base import Chunk, Evaluate, Scores, Task, step_generator
-from alfilter.tasks.scatter import SAMPLINGS, SOURCE, Sampling, scatter
+from alfilter.tasks.base import Chunk, Task, step_generator
+from alfilter.tasks.shape_sampling import SAMPLINGS, SOURCE, Sampling, scatter
 
 BATCH = 10_000
 _EVALUATED = 1 << 14  # points per pass when nothing is differentiated
@@ -151,7 +151,7 @@ class SdfTask(Task):
         All lengths are in units of the source's box, whose side is 1.
         """
         x, y = self._measure(1 << 32, 0, _JUDGED, SOURCE)
-        error = np.abs(sample_points(field, x.numpy()) - y[:, 0].numpy()) / 2
+        error = np.abs(distances_at(field, x.numpy()) - y[:, 0].numpy()) / 2
         metrics = {"sdf_near": float(error[1::2].mean()), "sdf_far": float(error[::2].mean())}
         reference = self.signal.triangles
         if reference is None:
@@ -164,7 +164,7 @@ class SdfTask(Task):
 
     def extract(self, field: Evaluate, resolution: int) -> Surface:
         """The field's surface in the domain."""
-        return extract(lambda points: sample_points(field, points), resolution)
+        return extract(lambda points: distances_at(field, points), resolution)
 
     def describe(self) -> dict[str, Any]:
         return {**self.signal.describe(), "block": self.block, "reuse": self.reuse, "window": self.window}
@@ -236,18 +236,3 @@ class SdfTask(Task):
         except OSError:
             self._worker = None
             return self.signal.distance(points)
-
-
-def sample_points(field: Evaluate, points: NDArray[Any]) -> NDArray[np.float32]:
-    """A field's first value at points (n, 3): (n,), in passes of a bounded size that do not depend on each other."""
-    x = torch.from_numpy(np.array(points, dtype=np.float32))  # a copy: what comes may be read-only
-
-    def evaluate(first: int) -> Tensor:
-        part = x[first : first + _EVALUATED]
-        filled = torch.cat([part, part[-1:].expand(-len(part) % _ROWS, 3)])
-        with torch.inference_mode():
-            return field(filled)[: len(part), 0]
-
-    if len(x) == 0:
-        return np.empty(0, np.float32)
-    return torch.cat(side_by_side(evaluate, range(0, len(x), _EVALUATED))).numpy()

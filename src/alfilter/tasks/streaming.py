@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from alfilter.core.parallel import side_by_side
+from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_axes
 from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
+from alfilter.runtime.thread_pool import side_by_side
 from alfilter.signals import LARGE
-from alfilter.tasks.base import Evaluate, Scores
-from alfilter.tasks.fit import GridTask, axis_coords, sample_axes
+from alfilter.tasks.grid import GridTask
 
 _BAND = 1 << 20  # samples evaluated together
 _DRAWN = 1 << 22  # pixels of a reduced picture

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.core.fused import fusible, kernels_of
-from alfilter.core.packed import packed, together
-from alfilter.core.parallel import in_slices
+from alfilter.ops.dispatch import fusible, kernels_of
+from alfilter.runtime.flat_params import packed, together
+from alfilter.runtime.thread_pool import in_slices
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Adam:
 def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...]) -> None:
     """The compiled update; of many numbers on all cores, which each take a slice of them."""
     constants = [np.float32(number) for number in numbers]
-    kernel = kernels_of("update").adam_update
+    kernel = kernels_of("adam").adam_update
     in_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
 
 

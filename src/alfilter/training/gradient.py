@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from alfilter.config import Training
-from alfilter.core.crew import Crew, shared
-from alfilter.core.packed import Packing
-from alfilter.core.parallel import in_slices, workers
-from alfilter.core.rooms import rooms
 from alfilter.methods import Field
+from alfilter.runtime.distributed import Processes
+from alfilter.runtime.flat_params import Packing
+from alfilter.runtime.fork_pool import Crew, shared
+from alfilter.runtime.grad_buffers import rooms
+from alfilter.runtime.thread_pool import in_slices, workers
 from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.training.bending import bending
-from alfilter.training.processes import Processes
 
 
 @dataclass(frozen=True)

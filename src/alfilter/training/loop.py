@@ -14,19 +14,19 @@ import torch
 from torch import Tensor
 
 from alfilter.config import Training, configure, override
-from alfilter.core.crew import seconds_on_cores
-from alfilter.core.memory import keep_freed_memory
-from alfilter.core.parallel import pieces_only, workers
 from alfilter.errors import UserError
 from alfilter.methods import Density, Field
 from alfilter.methods import training as preset_training
+from alfilter.runtime.distributed import current
+from alfilter.runtime.fork_pool import seconds_on_cores
+from alfilter.runtime.memory import keep_freed_memory
+from alfilter.runtime.thread_pool import pieces_only, workers
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.average import Average
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import Team, accumulate_gradient, on_device
-from alfilter.training.processes import current
 from alfilter.training.schedule import rate_factor
 
 _KEEP_EVERY = 20  # steps between two copies of a model whose loss was finite

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from alfilter.analysis import filtered_encoding_of
 from alfilter.core.filter import band_response, scale_response
 from alfilter.errors import UserError
+from alfilter.evaluate import sample_axes
 from alfilter.methods import Field
+from alfilter.runtime.bounded_executor import Dropped, Lanes
 from alfilter.signals import GridSignal
-from alfilter.tasks import sample_axes
 from alfilter.training import save
-from alfilter.viewer.lanes import Dropped, Lanes
 from alfilter.viewer.models import Model, at_level
 from alfilter.viewer.reference import bicubic, nearest
 from alfilter.viewer.steering import MOST

@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from alfilter.errors import UserError
+from alfilter.runtime.bounded_executor import Busy, Dropped
 from alfilter.viewer import guard
 from alfilter.viewer.gallery import Gallery
-from alfilter.viewer.lanes import Busy, Dropped
 from alfilter.viewer.shape import ShapeRoom
 
 ASSETS = {

@@ -20,12 +20,12 @@ from alfilter.analysis import filtered_encoding_of
 from alfilter.core.filter import band_response
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
+from alfilter.evaluate import distances_at
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.surface import Surface, extract
 from alfilter.methods import Field, parameter_count
-from alfilter.tasks import sample_points
+from alfilter.runtime.bounded_executor import Lanes
 from alfilter.training import load
-from alfilter.viewer.lanes import Lanes
 
 LEVELS = (48, 96, 192, 384)  # grid points a side of the surfaces, coarse to fine
 SIZES = (32, 64, 128, 256, 512)  # samples a side of the slices
@@ -55,7 +55,7 @@ class ShapeRoom:
 
     def warm_up(self) -> None:
         """Evaluate a few points: kernels are compiled before anyone waits."""
-        sample_points(self.field, np.zeros((4, 3)))
+        distances_at(self.field, np.zeros((4, 3)))
 
     def answers(self, query: Query, is_wanted: Wanted) -> dict[str, Callable[[], Any]]:
         """What may be asked: an object, or bytes and the word that describes them."""
@@ -99,7 +99,7 @@ class ShapeRoom:
     def at(self, place: list[float]) -> dict[str, Any]:
         """Distance, α and the filter's response at one place (x, y, z) of the domain, and where it is for the user."""
         x = np.array([place])
-        distance = float(sample_points(self.field, x)[0])
+        distance = float(distances_at(self.field, x)[0])
         found: dict[str, Any] = {
             "place": place,
             "user": self.frame.back(x)[0].tolist(),
@@ -115,7 +115,7 @@ class ShapeRoom:
 
     def _extract(self, level: int) -> None:
         if level not in self._meshes:
-            surface = extract(lambda points: sample_points(self.field, points), level)
+            surface = extract(lambda points: distances_at(self.field, points), level)
             self._meshes[level] = mesh_bytes(surface, alpha_at(self.encoding, surface.vertices))
 
 
@@ -146,7 +146,7 @@ def alpha_at(encoding: FilteredFourier | None, points: NDArray[Any]) -> NDArray[
     """α at points (n, 3); None for a field that has none."""
     if encoding is None:
         return None
-    return sample_points(lambda x: encoding.alpha(x).unsqueeze(-1), points)
+    return distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), points)
 
 
 def mesh_bytes(surface: Surface, alpha: NDArray[np.float32] | None) -> bytes:
@@ -183,7 +183,7 @@ def slice_points(axis: int, at: float, size: int) -> NDArray[np.float32]:
 def slice_bytes(field: Field, axis: int, at: float, size: int) -> bytes:
     """The distance on a slice, then α if the field has one: float32 (size, size) each, in the domain's units."""
     points = slice_points(axis, at, size)
-    values = [sample_points(field, points)]
+    values = [distances_at(field, points)]
     alpha = alpha_at(filtered_encoding_of(field), points)
     return b"".join(part.astype("<f4").tobytes() for part in (*values, *([] if alpha is None else [alpha])))
 

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.analysis import filtered_encoding_of
-from alfilter.core import interpolate
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods import Field
+from alfilter.ops import interpolate
 from alfilter.viewer.tiles import Shape
 
 LARGEST = 4096  # nodes of a grid along one axis

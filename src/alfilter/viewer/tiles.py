@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from alfilter.errors import UserError
+from alfilter.evaluate import sample_axes
 from alfilter.methods import Field
-from alfilter.tasks import sample_axes
 
 TILE = 128  # screen pixels a side: the first one is there after a tenth of a second
 OCTAVE = 8  # zoom steps that double the scale

@@ -1,0 +1,31 @@
+"""A field as a callable, and what it scored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Metrics on what was seen, and on what was held out (None when nothing was)."""
+
+    metrics: dict[str, float]
+    heldout: dict[str, float] | None
+
+    def plain(self) -> dict[str, dict[str, float | None] | None]:
+        """As JSON can hold them: an infinite PSNR (no error at all) becomes null.
+
+        >>> Scores({"psnr": float("inf"), "ssim": 1.0}, None).plain()
+        {'metrics': {'psnr': None, 'ssim': 1.0}, 'heldout': None}
+        """
+        return {"metrics": _finite(self.metrics), "heldout": None if self.heldout is None else _finite(self.heldout)}
+
+
+def _finite(scores: dict[str, float]) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in scores.items()}

@@ -1,0 +1,128 @@
+"""What a result line keeps besides its scores: the curve, LPIPS where it can be had, small pictures.
+
+Pictures go into the line as base64 text, so that a line from any machine is whole and a report needs nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alfilter.experiments.study import Lines
+
+KEPT = 192  # side of the largest picture that is kept with a result line
+LPIPS = "lpips/lpips_alex_v0.1.npz"  # below the data folder
+
+
+def perceived(prediction: Any, target: Any, data: str) -> dict[str, float]:
+    """LPIPS where its weights are found: under $ALFILTER_LPIPS, or in the data folder."""
+    from alfilter.metrics.image import lpips
+
+    named = os.environ.get("ALFILTER_LPIPS") or str(Path(data) / LPIPS)
+    return {"lpips": lpips(prediction, target, named)} if Path(named).is_file() else {}
+
+
+def thinned_curve(history: Lines) -> list[list[float]]:
+    """[step, PSNR] of the first hundred steps one by one, then about a hundred more.
+
+    >>> len(thinned_curve([{"step": s, "psnr": 1.0} for s in range(1, 5001)]))
+    200
+    """
+    points = [[line["step"], round(line["psnr"], 3)] for line in history]
+    early = [point for point in points if point[0] <= 100]
+    late = points[len(early) :]
+    picked = {round(k) for k in np.linspace(0, len(late) - 1, min(100, len(late)))} if late else set()
+    return early + [late[k] for k in sorted(picked)]
+
+
+def seen_of(task: Any) -> Any:
+    """Which pixels of a picture's task are seen: (H, W), or none when all are."""
+    if task.seen is None:
+        return None
+    flat = np.zeros(len(task.signal), bool)
+    flat[task.seen.numpy()] = True
+    return flat.reshape(task.signal.shape)
+
+
+def kept(model: Any, prediction: Any, target: Any, seen: Any = None) -> dict[str, Any]:
+    """Small pictures as base64 PNG: truth, reconstruction, what was seen, and α with its range and its meaning.
+
+    model: none for an interpolator. Of a picture larger than 192 pixels a side the most detailed square is kept, of α
+    the whole.
+    """
+    from alfilter.analysis import alpha_map, filtered_encoding_of
+
+    top, left = busiest(target, KEPT)
+    window = (slice(top, top + KEPT), slice(left, left + KEPT))
+    pictures = {"reference": png(target[window]), "reconstruction": png(prediction[window])}
+    if seen is not None:
+        pictures["observed"] = png(np.where(seen[..., None], target, 0.0)[window])
+    line: dict[str, Any] = {"pictures": pictures, "window": [top, left, *target[window].shape[:2]]}
+    encoding = None if model is None else filtered_encoding_of(model)
+    if encoding is not None:
+        shape = target.shape[:2]
+        alpha = alpha_map(encoding, shape).numpy().astype(np.float64)
+        low, high = float(alpha.min()), float(alpha.max())
+        pictures["alpha"] = png((alpha - low) / max(high - low, 1e-9))
+        channels = 2 * encoding.in_dim * encoding.levels
+        line["alpha"] = {"low": low, "high": high, "channels": channels, "bandwidth": encoding.bandwidth,
+                         "structure": structure(alpha, target)}  # fmt: skip
+    return line
+
+
+def structure(alpha: Any, target: Any) -> float:
+    """Spearman's rank correlation of α with the gradient energy of the picture around each pixel (9×9 mean)."""
+    from scipy.ndimage import uniform_filter
+    from scipy.stats import spearmanr
+
+    energy = uniform_filter(gradient_energy(target), 9, mode="nearest")
+    smooth = uniform_filter(alpha, 9, mode="nearest")
+    if smooth.std() < 1e-12 or energy.std() < 1e-12:
+        return 0.0
+    return float(spearmanr(smooth.ravel(), energy.ravel()).statistic)
+
+
+def gradient_energy(target: Any) -> Any:
+    """Squared differences to the next pixel down and to the right, (H, W, c) → (H, W); the last row and column repeat.
+
+    Not central differences: those are blind to stripes of one pixel.
+
+    >>> gradient_energy(np.array([[[0.0], [1.0], [0.0], [1.0]]])).tolist()
+    [[1.0, 1.0, 1.0, 1.0]]
+    """
+    gray = np.asarray(target, np.float64).mean(-1)
+    down = np.diff(gray, axis=0, append=gray[-1:])
+    right = np.diff(gray, axis=1, append=gray[:, -1:])
+    if len(down) > 1:
+        down[-1] = down[-2]
+    if right.shape[1] > 1:
+        right[:, -1] = right[:, -2]
+    return down**2 + right**2
+
+
+def busiest(target: Any, side: int) -> tuple[int, int]:
+    """Top and left of the square with the most gradient energy; (0, 0) when the picture is not larger."""
+    height, width = target.shape[:2]
+    if max(height, width) <= side:
+        return 0, 0
+    total = np.pad(gradient_energy(target), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
+    high, wide = min(side, height), min(side, width)
+    sums = total[high:, wide:] - total[:-high, wide:] - total[high:, :-wide] + total[:-high, :-wide]
+    top, left = np.unravel_index(int(sums.argmax()), sums.shape)
+    return int(top), int(left)
+
+
+def png(values: Any) -> str:
+    """Values in [0, 1], (H, W) or (H, W, c), as the base64 text of an 8-bit PNG."""
+    from PIL import Image
+
+    pixels = np.rint(np.clip(values, 0, 1) * 255).astype(np.uint8)
+    pixels = pixels[..., 0] if pixels.ndim == 3 and pixels.shape[-1] == 1 else pixels
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG", optimize=True)
+    return b64encode(buffer.getvalue()).decode("ascii")

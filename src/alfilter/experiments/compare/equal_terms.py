@@ -1,0 +1,92 @@
+"""Every method on the same pictures: at its own size, and all of them at one number of parameters.
+
+Each picture is fitted twice, from all its pixels and from every other one along each axis, in steps of as many samples
+as the latter has, so that a step costs the same in both. Settings are those the study
+`tuning` found: the presets `default`, except for the three methods whose `default` another search governs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alfilter.experiments.study import Experiment, Lines, Run, crop, heldout_psnr, seen_psnr, table
+from alfilter.experiments.tuning.methods import SEARCHES
+
+IMAGES = [f"div2k/{number:02d}.png" for number in range(4)]
+SIZE = 96
+STEPS = 500
+BATCH = 2304  # all that is seen of every:2, a quarter of all pixels
+PARAMS = 60_000
+SEEN = ("every:2", "all")
+# What the sizing option cannot do alone: more rows than the octree has nodes are no parameters, and the layers of the
+# filter bank are too many already.
+SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}, "filter-bank": {"width": 48}}
+
+
+def declare(params: int | None = None) -> list[Run]:
+    """A run a method, picture and observation; with `params`, every method sized to it, and of `every:2` alone."""
+    from alfilter.methods.tuned import ELSEWHERE, FOUND
+
+    rows = []
+    for observe in SEEN[:1] if params else SEEN:
+        for image in IMAGES:
+            for name in SEARCHES:
+                options, recipe = FOUND[name] if name in ELSEWHERE else ({}, {})
+                sizing = {"params": params, **SIZING.get(name, {})} if params else {}
+                common = {"steps": STEPS, "batch": BATCH, "micro": 4096, "clock": "cpu"}
+                rows.append(Run(name, image, method=name, preset="default", size=SIZE, observe=observe,
+                                settings={**options, **sizing}, training={**recipe, **common}))  # fmt: skip
+    return rows
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """One fit, on one core; `params` among the settings sizes the method."""
+    import torch
+
+    from alfilter.methods import build, parameter_count, sized, training
+    from alfilter.tasks import ImageTask
+    from alfilter.training import density_of, fit
+
+    del threads  # seconds are those of one core
+    torch.set_num_threads(1)
+    task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
+    density = density_of(task)
+    options = dict(run.settings)
+    params = options.pop("params", None)
+    if params is not None:
+        options = sized(run.method, params, task.in_dim, task.out_dim, task.samples, preset=run.preset, **options)
+    sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
+    model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **options)
+    result = fit(model, task, training=training(run.method, run.preset, density, **run.training), seed=run.seed)
+    scores = task.evaluate(model)
+    return {**run.heading, "steps": result.steps, "seconds": result.seconds,
+            "params": parameter_count(model), "metrics": scores.metrics, "heldout": scores.heldout}  # fmt: skip
+
+
+def _of(observe: str, read: Any) -> Any:
+    """A column of the fits from these pixels."""
+    return lambda line: read(line) if line["observe"] == observe else None
+
+
+COLUMNS: Mapping[str, Any] = {
+    "seen of every:2, dB": lambda line: seen_psnr(line, "every:2"),
+    "held out, dB": heldout_psnr,
+    "SSIM of both": _of("every:2", lambda line: line["metrics"]["ssim"]),
+    "from all pixels, dB": lambda line: seen_psnr(line, "all"),
+    "SSIM": _of("all", lambda line: line["metrics"]["ssim"]),
+    "core-seconds": lambda line: float(line["seconds"]),
+    "parameters": _of("every:2", lambda line: float(line["params"])),
+}
+
+
+def summarise(lines: Lines) -> str:
+    """Scores, seconds of one core and parameters, mean ± standard deviation over the pictures."""
+    return table(lines, COLUMNS)
+
+
+STUDY = Experiment(
+    "methods-table", "how well does every method fit 96×96 pixels in 500 steps?", declare, summarise, execute
+)
+EQUAL = Experiment("methods-equal", f"and at {PARAMS:,} parameters each?", lambda: declare(PARAMS), summarise, execute)

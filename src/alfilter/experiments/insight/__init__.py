@@ -1,0 +1,1 @@
+"""Studies of what a field has learned."""

@@ -1,0 +1,141 @@
+"""Does the learned α mean local frequency? Its correlation with the picture's structure, against shifted maps."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+from alfilter.experiments.compare.between import reduced
+from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.verdicts import verdict, verdict_table
+
+IMAGES = tuple(f"div2k/{number:02d}.png" for number in (1, 5, 9, 13))
+SIZE, BLOCK = 96, 8
+LEVEL = 0.05
+RECIPE: dict[str, Any] = {"steps": 600, "batch": 2048}
+NARROW = {"unit": "axis", "bandwidth": 8.0, "grid": 16, "start": 0.0}
+
+ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "al-sine, paper": ("al-sine", {}, {}),
+    "al-relu, paper": ("al-relu", {}, {}),
+    "al-sine, paper, axis unit": ("al-sine", {"unit": "axis"}, {}),
+    "al-relu, paper, axis unit": ("al-relu", {"unit": "axis"}, {}),
+    "al-relu, axis unit, 16² nodes": ("al-relu", {"unit": "axis", "grid": 16}, {}),
+    "al-sine, narrow: B 8, 16² nodes, start 0": ("al-sine", NARROW, {}),
+    "al-relu, narrow: B 8, 16² nodes, start 0": ("al-relu", NARROW, {}),
+}
+
+
+def runs() -> list[Run]:
+    """Every row on four pictures reduced to 96×96."""
+    return [
+        Run(row, image, method, size=SIZE, settings=settings, training={**RECIPE, **training})
+        for row, (method, settings, training) in ROWS.items()
+        for image in IMAGES
+    ]
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """Fit a picture, and compare α with the picture block by block."""
+    import torch
+
+    from alfilter.analysis import alpha_map
+    from alfilter.analysis.structure import block_means, gradient_energy, shift_test, spectral_centroid
+    from alfilter.methods import build, training
+    from alfilter.signals import read_image
+    from alfilter.tasks import ImageTask
+    from alfilter.training import fit
+
+    torch.set_num_threads(threads)
+    task = ImageTask(reduced(read_image(Path(data) / run.image), run.size or SIZE), run.observe, run.seed)
+    sizes: dict[str, Any] = {"in_dim": 2, "out_dim": task.out_dim, "samples": task.samples}
+    field = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
+    encoding: Any = field.encoding
+    fit(field, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
+    gray = task.target().mean(-1)
+    alpha = alpha_map(encoding, tuple(gray.shape))
+    blocks = block_means(alpha, BLOCK)
+    metrics: dict[str, float] = {"psnr_fit": float(task.evaluate(field).metrics["psnr"])}
+    for name, structure in (
+        ("gradient", gradient_energy(gray, BLOCK)),
+        ("centroid", spectral_centroid(gray, BLOCK)),
+        ("brightness", block_means(gray, BLOCK)),
+    ):
+        metrics[name], metrics[f"p_{name}"], _ = shift_test(blocks, structure)
+    metrics["alpha_spread"] = float(alpha.std())
+    metrics["alpha_moved"] = float((alpha - _start(run)).abs().mean())
+    shown = {"alpha": _rounded(alpha), "picture": _rounded(gray)} if run.image == IMAGES[0] else {}
+    return {**run.heading, "metrics": metrics, "heldout": None,
+            "maps": shown}  # fmt: skip
+
+
+def _start(run: Run) -> float:
+    start = run.settings.get("start")
+    return 16.0 if start is None else float(start)
+
+
+def _rounded(values: Any) -> list[list[float]]:
+    return [[round(v, 3) for v in row] for row in values.tolist()]
+
+
+def _cell(name: str) -> Any:
+    return lambda line: line["metrics"][name] if math.isfinite(line["metrics"][name]) else None
+
+
+def summarise(lines: Lines) -> str:
+    """Correlations, how many are significant, verdicts."""
+    groups = list(dict.fromkeys(line["group"] for line in lines))
+    text = [
+        table(
+            lines,
+            {
+                "PSNR, dB": _cell("psnr_fit"),
+                "α moved, channels": _cell("alpha_moved"),
+                "ρ with gradient energy": _cell("gradient"),
+                "ρ with spectral centroid": _cell("centroid"),
+                "ρ with brightness": _cell("brightness"),
+            },
+        ),
+        "",
+        f"| setting | significant (p ≤ {LEVEL}) and positive: gradient | centroid | either sign: gradient | centroid |",
+        "|---|---|---|---|---|",
+    ]
+    for group in groups:
+        members = [line["metrics"] for line in lines if line["group"] == group]
+        cells = [
+            f"{sum(_significant(m, name) and (either or m[name] > 0) for m in members)} of {len(members)}"
+            for either in (False, True)
+            for name in ("gradient", "centroid")
+        ]
+        text.append("| " + " | ".join([group, *cells]) + " |")
+    return "\n".join([*text, "", verdict_table(_verdicts(lines))])
+
+
+def _significant(metrics: dict[str, float], name: str) -> bool:
+    return math.isfinite(metrics[name]) and metrics[f"p_{name}"] <= LEVEL
+
+
+def _verdicts(lines: Lines) -> list[Any]:
+    found = []
+    for part, label in ((", paper", "in the paper's setting"), ("narrow", "with a narrow band on a coarse grid")):
+        members = [line["metrics"] for line in lines if part in line["group"]]
+        for name, words in (
+            ("gradient", "α is higher at edges and textures (gradient energy)"),
+            ("centroid", "α is higher where local frequency is higher (spectral centroid)"),
+        ):
+            hits = sum(_significant(m, name) and m[name] > 0 for m in members)
+            known = [m[name] for m in members if math.isfinite(m[name])]
+            mean = statistics.fmean(known) if known else math.nan
+            found.append(
+                verdict(
+                    f"{words}, {label}",
+                    hits * 2 > len(members),
+                    f"{hits} of {len(members)} fits positive and significant; mean ρ {mean:+.2f}",
+                )
+            )
+    return found
+
+
+STUDY = Experiment("alpha-meaning", "does the learned α mean local frequency?", runs, summarise, execute)

@@ -1,0 +1,99 @@
+"""The paper's figure of sparse pictures: 5 % and 35 % of the pixels, its total variation on α, and what it rests on.
+
+At full scale: 512×512, 5,000 full-batch steps, λ = 1e-3 on the summed total variation. The CPU twin shrinks as the
+image fitting does, but to 128×128 (64 neurons, L = 6, B = 15), and takes 1,000 steps. The paper shows its own method
+alone and does not say where α starts; here a low start, no total variation, and linear interpolation stand beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from alfilter.experiments.artifacts import kept, seen_of
+from alfilter.experiments.compare.between import reduced
+from alfilter.experiments.compare.interpolators import PIXELS
+from alfilter.experiments.paper import image_fitting as fitting
+from alfilter.experiments.study import Experiment, Lines, Run, heldout_psnr, table
+
+OBSERVED = ("random:0.05", "random:0.35")
+IMAGES = ("div2k/00.png", "div2k/03.png")
+SIDE, WIDTH = 128, 64
+PAPER, LOW, PLAIN = "al-sine, as the paper", "al-sine, α starts low", "al-sine, no total variation"
+LINEAR = "linear (Delaunay)"  # its name among the interpolators too
+ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    PAPER: ({}, {"tv": 1e-3}),
+    LOW: ({"start": 0.0}, {"tv": 1e-3}),
+    PLAIN: ({}, {}),
+}
+
+
+def runs() -> list[Run]:
+    """The CPU twin."""
+    small = {"width": WIDTH, "levels": 6, "bandwidth": 15.0}
+    return _declared(IMAGES, SIDE, small, {"steps": 1000, "every": 250})
+
+
+def full_runs(images: tuple[str, ...] = IMAGES) -> list[Run]:
+    """The paper's protocol on the first two pictures that are there."""
+    return _declared(images[:2], None, {}, {})
+
+
+def _declared(images: tuple[str, ...], side: int | None, settings: Any, training: Any) -> list[Run]:
+    fits = [
+        Run(row, image, size=side, observe=observe, settings={**settings, **mine}, training={**training, **recipe})
+        for image in images
+        for observe in OBSERVED
+        for row, (mine, recipe) in ROWS.items()
+    ]
+    return fits + [
+        Run(LINEAR, image, method=LINEAR, size=side, observe=observe) for image in images for observe in OBSERVED
+    ]
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """Reconstruct one picture with gaps: a fit as in the image fitting, or an interpolation in a moment."""
+    if run.method not in PIXELS:
+        return fitting.execute(run, data, threads)
+    import torch
+
+    from alfilter.signals import read_image
+    from alfilter.tasks import ImageTask
+
+    began = time.monotonic()
+    picture = read_image(Path(data) / run.image)
+    task = ImageTask(picture if run.size is None else reduced(picture, run.size), run.observe, run.seed)
+    target = task.target()
+    filled = torch.from_numpy(PIXELS[run.method](target.double().numpy(), seen_of(task))).float()
+    scores = task.compare(filled, target).plain()
+    # on what it saw an interpolation is exact: an infinite PSNR is left out
+    scores["metrics"] = {name: value for name, value in (scores["metrics"] or {}).items() if value is not None}
+    return {**run.heading, "steps": 0, "params": 0,
+            "seconds": time.monotonic() - began, **scores, **kept(None, filled.numpy(), target.numpy(), seen_of(task)),
+            }  # fmt: skip
+
+
+def summarise(lines: Lines) -> str:
+    """Unseen pixels in dB and the meaning of α, at 5 % and at 35 %."""
+    columns: dict[str, Any] = {}
+    for observe in OBSERVED:
+        share = f"{float(observe.split(':')[1]):.0%}"
+        columns[f"{share} seen: unseen pixels, dB"] = _only(observe, heldout_psnr)
+        columns[f"{share} seen: SSIM"] = _only(observe, lambda line: line["metrics"]["ssim"])
+        columns[f"{share} seen: α with gradient energy"] = _only(observe, alpha_meaning)
+    return table(lines, columns)
+
+
+def alpha_meaning(line: dict[str, Any]) -> float | None:
+    """The rank correlation of α with the picture's gradient energy, where there is an α."""
+    return line["alpha"]["structure"] if line.get("alpha") else None
+
+
+def _only(observe: str, read: Any) -> Any:
+    return lambda line: read(line) if line["observe"] == observe else None
+
+
+STUDY = Experiment(
+    "sparse", "the paper's figure of pictures with 5 % and 35 % of their pixels", runs, summarise, execute
+)

@@ -1,0 +1,1 @@
+"""Values between samples, made before a fit from the samples alone: on grids and at scattered points."""

@@ -1,0 +1,290 @@
+"""Values between the samples of a grid: smooth along edges, free to change across them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil, dist, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.ops.dispatch import kernels
+from alfilter.runtime.thread_pool import side_by_side
+
+Array = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+Offset = tuple[int, ...]
+
+_LENGTHS = (0.23, 0.33, 0.45, 0.67, 0.9, 1.33, 1.8, 2.67, 3.6)  # of "far edges", in gaps
+_BAND, _FILLED = 1 << 20, 1 << 21  # samples: a minute of one core for a picture, at the most
+_BEFORE = 0.5  # samples over which a signal is smoothed before its slopes are taken
+_ROUNDS = 4
+_TOLERANCE, _MOST = 1e-4, 300  # of the conjugate gradients
+_SOLID = 2.0  # reach in three dimensions and more, where offsets are many
+_BACK = 0.1  # share of the seen samples that judge between kinds of smoothness
+_WINDOW = 1 << 16  # samples in which they are judged
+_FEWEST = 200  # seen samples below which nothing is kept back
+
+
+@dataclass(frozen=True)
+class Smoothness:
+    """w_h(x) = |h|^-rough / (1 + hᵀJ(x)h / edge²)^power for h of `lengths`, J smoothed over `around` samples.
+
+    lengths: of the offsets, in samples; none: every offset up to `reach`. Values run from 0 to 1.
+    """
+
+    rough: float
+    edge: float
+    power: float
+    around: float
+    reach: float = 3.0
+    lengths: tuple[float, ...] | None = None
+
+    def offsets(self, dims: int) -> list[Offset]:
+        """The offsets h, one of each pair ±h."""
+        if self.lengths is None or dims != 2:
+            return _within(self.reach if dims < 3 else min(self.reach, _SOLID), dims)
+        angles = np.arange(8) * np.pi / 8
+        around = {
+            (round(r * float(np.sin(a))), round(r * float(np.cos(a)))) for r in self.lengths for a in angles
+        }  # half a circle
+        return sorted({max(h, (-h[0], -h[1])) for h in around} - {(0, 0)})
+
+
+def kinds(gap: float) -> dict[str, Smoothness]:
+    """The kinds of smoothness that are tried on samples `gap` apart; the first is the guess where none can be tried.
+
+    Found on four pictures of `div2k` that are in no table (`alfilter experiment filling`). `plates` is the bending
+    energy of a thin plate, for signals that are smooth themselves, such as terrain.
+    """
+    near = Smoothness(rough=1.0, edge=0.04, power=2.0, around=1.5)
+    far = Smoothness(2.0, 0.05, 1.0, 0.9 * gap, lengths=tuple(gap * r for r in _LENGTHS))
+    plates = Smoothness(rough=4.0, edge=1.0, power=0.0, around=1.5, reach=1.5)
+    ordered = {"near edges": near, "far edges": far} if gap < 3 else {"far edges": far, "near edges": near}
+    return {**ordered, "plates": plates}
+
+
+def gap_of(seen: Mask) -> float:
+    """The distance between seen samples, if they were spread evenly.
+
+    >>> gap_of(np.arange(16).reshape(4, 4) % 4 == 0)
+    2.0
+    """
+    return float((seen.size / max(1, int(seen.sum()))) ** (1 / seen.ndim))
+
+
+def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int = _ROUNDS) -> Array:
+    """Seen samples as they are, and between them the u that minimises Σ_x Σ_h w_h(x) |u(x+h) - 2u(x) + u(x-h)|².
+
+    The weights come from the structure tensor J = G * Σ_c ∇u_c ∇u_cᵀ of u itself: along an edge hᵀJh is small and a
+    second difference costs, across it is large and u is free. So u and J are found in turns, from the mean of what is
+    near (`pyramid`); with the weights fixed u is a linear system, solved by conjugate gradients. Nothing is random.
+
+    values: (*shape, c) in [0, 1], read where seen: (*shape). kind: of smoothness; without one `chosen`.
+
+    >>> ramp = np.arange(9, dtype=np.float32)[:, None] / 8
+    >>> bool(np.abs(fill(ramp, np.arange(9) % 4 == 0) - ramp).max() < 1e-3)
+    True
+    """
+    kind = chosen(values, seen) if kind is None else kind
+    shape = seen.shape
+    steps = [h for h in kind.offsets(len(shape)) if all(2 * abs(step) < n for step, n in zip(h, shape, strict=True))]
+    known = np.where(seen[..., None], values, np.float32(0)).astype(np.float32)
+    u = pyramid(known, seen)
+    if not steps or seen.all():
+        return u
+    strides = np.array([_stride(h, shape) for h in steps], np.int64)
+    free = (~seen).reshape(-1).astype(np.float32)
+    for _ in range(1 if kind.power == 0 else rounds if len(shape) < 3 else min(rounds, 2)):
+        tensor = structure_tensor(u, _BEFORE, kind.around)
+        system = _System(strides, np.stack([_weight(h, tensor, kind) for h in steps]), free)
+        channels = [(known[..., k].reshape(-1), u[..., k].reshape(-1)) for k in range(u.shape[-1])]
+        u = np.stack(side_by_side(system.solve, channels), axis=-1).reshape(values.shape)
+    return u
+
+
+def bands(shape: Sequence[int], gap: float) -> list[tuple[slice, slice]]:
+    """Bands of the first axis that are filled one after the other in bounded memory: (what is read, what is kept).
+
+    A value is decided by samples a few gaps away, so neighbouring bands overlap by ten. Of a grid of more than
+    `_FILLED` samples only as many bands as hold so many, spread evenly.
+
+    >>> bands((256, 256), gap=2.0)
+    [(slice(0, 256, None), slice(0, 256, None))]
+    """
+    row = max(1, prod(shape[1:]))
+    height, margin = max(1, _BAND // row), ceil(10 * gap)
+    starts = range(0, shape[0], height)
+    wanted = max(1, min(len(starts), _FILLED // (height * row)))
+    picked = [starts[number * len(starts) // wanted] for number in range(wanted)]
+    cuts = [(max(0, first - margin), first, min(first + height, shape[0])) for first in picked]
+    return [(slice(low, min(end + margin, shape[0])), slice(first, end)) for low, first, end in cuts]
+
+
+def chosen(values: Array, seen: Mask) -> Smoothness:
+    """The kind of smoothness that says best what a tenth of the seen samples were, told the others.
+
+    Judged in a window in the middle of a large grid.
+    """
+    options = list(kinds(gap_of(seen)).values())
+    window = tuple(_middle(n, _WINDOW ** (1 / seen.ndim)) for n in seen.shape)
+    values, seen = values[window], seen[window]
+    rows = np.flatnonzero(seen)
+    if len(rows) < _FEWEST:
+        return options[0]
+    back = np.random.default_rng(0).permutation(rows)[: round(_BACK * len(rows))]
+    rest = seen.copy()
+    rest.reshape(-1)[back] = False
+    truth = values.reshape(-1, values.shape[-1])[back]
+
+    def error(kind: Smoothness) -> float:
+        guess = fill(values, rest, kind, rounds=2).reshape(-1, truth.shape[1])[back]
+        return float(np.mean((guess - truth) ** 2))
+
+    return min(options, key=error)
+
+
+def _middle(count: int, most: float) -> slice:
+    first = max(0, (count - round(most)) // 2)
+    return slice(first, first + min(count, round(most)))
+
+
+def structure_tensor(u: Array, before: float, around: float) -> Array:
+    """G_around * Σ_c ∇u_c ∇u_cᵀ with slopes a sample, after smoothing by G_before. u: (*shape, c) → (*shape, d, d).
+
+    >>> ramp = np.arange(5, dtype=np.float32)[:, None, None].repeat(5, 1)
+    >>> structure_tensor(ramp, 0.1, 0.1)[2, 2].tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    from scipy import ndimage
+
+    dims = u.ndim - 1
+    total = np.zeros((*u.shape[:-1], dims, dims), np.float32)
+    for channel in np.moveaxis(u, -1, 0):
+        smooth = ndimage.gaussian_filter(channel, before)
+        slopes = [ndimage.sobel(smooth, axis) / (2 * 4 ** (dims - 1)) for axis in range(dims)]
+        for i, j in product(range(dims), repeat=2):
+            total[..., i, j] += slopes[i] * slopes[j]
+    for i, j in product(range(dims), repeat=2):
+        total[..., i, j] = ndimage.gaussian_filter(total[..., i, j], around)
+    return total
+
+
+def pyramid(values: Array, seen: Mask) -> Array:
+    """Seen samples as they are, elsewhere the mean over the smallest dyadic cell around that has any, drawn smooth.
+
+    >>> pyramid(np.float32([[1], [0], [0], [3]]), np.array([True, False, False, True])).ravel().tolist()
+    [1.0, 1.5, 2.5, 3.0]
+    """
+    weight = seen.astype(np.float32)[..., None]
+    return _pulled(np.where(weight > 0, values, np.float32(0)), weight)
+
+
+class _System:
+    """Σ_h D_hᵀ W_h D_h over the free samples, by conjugate gradients with the diagonal as preconditioner."""
+
+    def __init__(self, strides: NDArray[np.int64], weights: Array, free: Array) -> None:
+        self.strides, self.weights, self.free = strides, weights, free
+        self._apply: Callable[..., Any] = plain_bending
+        if kernels() is not None:
+            from alfilter.kernels import second_differences as filling_kernels
+
+            self._apply = filling_kernels.bending
+        self.diagonal = 4 * weights.sum(0)
+        for stride, weight in zip(strides, weights, strict=True):
+            self.diagonal[stride:] += weight[:-stride]
+            self.diagonal[:-stride] += weight[stride:]
+        self.diagonal[self.diagonal == 0] = 1  # a corner that no difference reaches stays as it began
+
+    def times(self, v: Array) -> Array:
+        out = np.empty_like(v)
+        self._apply(v, self.strides, self.weights, out)
+        return out
+
+    def solve(self, channel: tuple[Array, Array]) -> Array:
+        """One channel: (n,) the seen values and zeros, and (n,) where to begin."""
+        known, start = channel
+        x = start * self.free
+        scale = float(np.linalg.norm(self.free * self.times(known)))
+        residual = -self.free * self.times(known + x)
+        direction = residual / self.diagonal
+        power = float(residual @ direction)
+        for _ in range(_MOST):
+            if float(np.linalg.norm(residual)) <= _TOLERANCE * scale or power <= 0:
+                break
+            image = self.free * self.times(direction)
+            step = np.float32(power / float(direction @ image))
+            x += step * direction
+            residual -= step * image
+            scaled = residual / self.diagonal
+            before, power = power, float(residual @ scaled)
+            direction = scaled + np.float32(power / before) * direction
+        return known + x
+
+
+def plain_bending(values: Array, strides: Sequence[int] | NDArray[np.int64], weights: Array, out: Array) -> None:
+    """The twin of `filling_kernels.bending` in array operations."""
+    out[:] = 0
+    for stride, weight in zip(strides, weights, strict=True):
+        difference = np.zeros_like(values)
+        inner = values[2 * stride :] + values[: -2 * stride] - 2 * values[stride:-stride]
+        difference[stride:-stride] = weight[stride:-stride] * inner
+        out -= 2 * difference
+        out[stride:] += difference[:-stride]
+        out[:-stride] += difference[stride:]
+
+
+def _weight(h: Offset, tensor: Array, kind: Smoothness) -> Array:
+    """w_h of every sample (n,), zero where x ± h is off the grid."""
+    step = np.array(h, np.float32)
+    across = np.einsum("i,...ij,j->...", step, tensor, step) / np.float32(kind.edge**2)
+    weight = np.float32(dist(h, (0,) * len(h)) ** -kind.rough) * (1 + across) ** np.float32(-kind.power)
+    for axis, reach in enumerate(map(abs, h)):
+        line = np.moveaxis(weight, axis, 0)
+        line[:reach] = 0
+        line[len(line) - reach :] = 0
+    return np.asarray(weight.reshape(-1), np.float32)
+
+
+def _within(reach: float, dims: int) -> list[Offset]:
+    side = range(-int(reach), int(reach) + 1)
+    zero = (0,) * dims
+    return [h for h in product(side, repeat=dims) if h > zero and dist(h, zero) <= reach + 1e-6]
+
+
+def _stride(h: Offset, shape: Sequence[int]) -> int:
+    stride = 0
+    for step, n in zip(h, shape, strict=True):
+        stride = stride * n + step
+    return stride
+
+
+def _pulled(total: Array, weight: Array) -> Array:
+    """Means total / weight, and those of the grid half as fine where the weight is zero."""
+    mean = np.divide(total, np.maximum(weight, np.float32(1e-9)), dtype=np.float32)
+    if (weight > 0).all() or max(weight.shape[:-1]) == 1:
+        return mean
+    coarse = _pulled(_halved(total), _halved(weight))
+    for axis, n in enumerate(weight.shape[:-1]):
+        coarse = _doubled(coarse, axis, n)
+    return np.where(weight > 0, mean, coarse).astype(np.float32)
+
+
+def _halved(a: Array) -> Array:
+    """Sums of pairs along every axis but the last."""
+    for axis in range(a.ndim - 1):
+        line = np.moveaxis(a, axis, 0)
+        line = np.concatenate((line, np.zeros_like(line[:1]))) if len(line) % 2 else line
+        a = np.moveaxis(line[::2] + line[1::2], 0, axis)
+    return a
+
+
+def _doubled(a: Array, axis: int, count: int) -> Array:
+    """Twice as many samples along an axis: three quarters of the nearer, a quarter of the farther."""
+    line = np.moveaxis(a, axis, 0)
+    before, after = np.concatenate((line[:1], line[:-1])), np.concatenate((line[1:], line[-1:]))
+    pairs = np.stack((0.75 * line + 0.25 * before, 0.75 * line + 0.25 * after), 1).astype(np.float32)
+    return np.moveaxis(pairs.reshape(-1, *line.shape[1:])[:count], 0, axis)

@@ -1,0 +1,169 @@
+"""One-pass CPU kernels of the activations in `shapes`; see `kernels` for why and how.
+
+Each forward turns z into σ(z+b) in place and leaves ∂σ/∂z in `slope`; `kernels.sine_backward` is the backward of all
+but the complex one. Kernels that divide take numpy's rules for it: Python's check of every divisor for zero is a branch
+that keeps the loop from running on vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from alfilter.kernels.elementwise import FAST, f4, sincos
+
+_LOG2_E = f4(1.4426950408889634)
+_LN2 = (f4(0.693145751953125), f4(1.4286068203094172e-06))  # ln 2 in two parts; the first has few bits
+_SMALLEST, _LARGEST = f4(-87.0), f4(88.0)
+
+
+@njit(inline="always", fastmath=FAST)
+def _exp(x: Any) -> Any:
+    """e^x by 2^k e^r, |r| ≤ ln2/2; good to 2e-7 relative, 0 below e^-87, NaN kept."""
+    low = x < _SMALLEST
+    x = _SMALLEST if low else x
+    x = _LARGEST if x > _LARGEST else x
+    k = np.rint(x * _LOG2_E)
+    r = (x - k * _LN2[0]) - k * _LN2[1]
+    p = ((f4(1 / 5040) * r + f4(1 / 720)) * r + f4(1 / 120)) * r + f4(1 / 24)
+    p = ((p * r + f4(1 / 6)) * r + f4(0.5)) * r + f4(1)
+    p = p * r + f4(1)
+    power = np.int32((np.int32(k) + np.int32(127)) << 23)
+    return f4(0) if low else f4(p * np.int32(power).view(np.float32))
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def gauss_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
+    """exp(-(s z)²) and -2 s² z exp(-(s z)²)."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            u = scale * (z[i, j] + bias[j])
+            v = _exp(-u * u)
+            z[i, j] = v
+            slope[i, j] = f4(-2) * scale * u * v
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
+    """cos(ωz) e and -(ω sin(ωz) + 2 s² z cos(ωz)) e with e = exp(-(s z)²)."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            a = z[i, j] + bias[j]
+            u = scale * a
+            e = _exp(-u * u)
+            s, c = sincos(omega * a)
+            z[i, j] = c * e
+            slope[i, j] = -(omega * s + f4(2) * scale * u * c) * e
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def complex_wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
+    """exp(jωz - |sz|²) of z = (real parts | imaginary parts); slope = (-2s²a | -ω-2s²b), of its logarithm."""
+    rows, width = z.shape
+    half = width // 2
+    square = scale * scale
+    for i in range(rows):
+        for j in range(half):
+            a = z[i, j] + bias[j]
+            b = z[i, half + j] + bias[half + j]
+            e = _exp(-omega * b - square * (a * a + b * b))
+            s, c = sincos(omega * a)
+            z[i, j] = e * c
+            z[i, half + j] = e * s
+            slope[i, j] = f4(-2) * square * a
+            slope[i, half + j] = -omega - f4(2) * square * b
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def complex_wavelet_backward(grad: Any, value: Any, slope: Any, omega: Any, sums: Any) -> None:
+    """grad ← its product with the wavelet's Jacobian, in place; sums (2w,) += its column sums."""
+    rows, width = grad.shape
+    half = width // 2
+    for i in range(rows):
+        for j in range(half):
+            re, im = value[i, j], value[i, half + j]
+            gr, gi = grad[i, j], grad[i, half + j]
+            along = gr * re + gi * im
+            a = slope[i, j] * along + omega * (gi * re - gr * im)
+            b = slope[i, half + j] * along
+            grad[i, j] = a
+            grad[i, half + j] = b
+            sums[j] += a
+            sums[half + j] += b
+
+
+@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
+def sinc_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
+    """sin(u)/u and ω(cos u - sin(u)/u)/u, u = ωz; their series near zero."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            u = omega * (z[i, j] + bias[j])
+            q = u * u
+            s, c = sincos(u)
+            near = q < f4(1)
+            d = f4(1) if near else u
+            v = f4(1) - q * f4(1 / 6) * (f4(1) - q * f4(1 / 20) * (f4(1) - q * f4(1 / 42) * (f4(1) - q * f4(1 / 72))))
+            t = u * f4(-1 / 3) * (f4(1) - q * f4(1 / 10) * (f4(1) - q * f4(1 / 28) * (f4(1) - q * f4(1 / 54))))
+            r = f4(1) / d
+            far = s * r
+            z[i, j] = v if near else far
+            slope[i, j] = omega * (t if near else (c - far) * r)
+
+
+@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
+def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
+    """tanh(β sin u) and (1 - tanh²) β ω cos u, u = ωz; tanh by e^(-2|a|)."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            s, c = sincos(omega * (z[i, j] + bias[j]))
+            z[i, j] = s
+            slope[i, j] = c
+        for j in range(width):  # apart: one loop would need more registers than there are
+            s, c = z[i, j], slope[i, j]
+            e = _exp(f4(-2) * beta * abs(s))
+            r = f4(1) / (f4(1) + e)
+            t = (f4(1) - e) * r
+            z[i, j] = -t if s < f4(0) else t
+            slope[i, j] = f4(4) * e * r * r * beta * omega * c
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def finer_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
+    """sin(ω(|z|+1)z) and ω(|z|+1) cos(…), the scale held fixed."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            a = z[i, j] + bias[j]
+            w = omega * (abs(a) + f4(1))
+            s, c = sincos(w * a)
+            z[i, j] = s
+            slope[i, j] = w * c
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def finer_full_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
+    """sin(ω(|z|+1)z) and ω(2|z|+1) cos(…), the whole derivative."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            a = z[i, j] + bias[j]
+            s, c = sincos(omega * (abs(a) + f4(1)) * a)
+            z[i, j] = s
+            slope[i, j] = omega * (f4(2) * abs(a) + f4(1)) * c
+
+
+FORWARD = {
+    "gauss": gauss_forward,
+    "wavelet": wavelet_forward,
+    "complex-wavelet": complex_wavelet_forward,
+    "sinc": sinc_forward,
+    "hosc": hosc_forward,
+    "finer": finer_forward,
+    "finer-full": finer_full_forward,
+}

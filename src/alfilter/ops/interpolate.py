@@ -1,0 +1,65 @@
+"""d-linear interpolation of a grid, differentiable, in one compiled pass where it can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from alfilter.core import grid as equations
+from alfilter.ops.dispatch import compiled, fusible, has_nan, replay
+from alfilter.runtime.grad_buffers import sum_place
+
+
+def interpolate(grid: Tensor, x: Tensor) -> Tensor:
+    """I(x; A): d-linear interpolation of a grid whose ends sit on -1 and 1 (Eq. grid_interp).
+
+    Every corner value is weighted by the product of its distances along the axes. The weights are ordinary tensor
+    arithmetic, so first and second derivatives in x and in the grid are exact (`torch.nn.functional.grid_sample` has no
+    second derivative and stops at three dimensions). Outside [-1, 1] the nearest border value is taken. An axis with
+    one node is constant.
+
+    grid: (R_1, …, R_d, F), x: (..., d) with coordinate k along axis k → (..., F).
+
+    >>> interpolate(torch.tensor([[0.0], [2.0], [10.0]]), torch.tensor([[-0.5], [1.0]])).squeeze(-1)
+    tensor([ 1., 10.])
+    """
+    equations.check_axes(grid, x)
+    dims = x.shape[-1]
+    varying = [k for k in range(dims) if grid.shape[k] > 1] or [0]
+    if len(varying) < dims:  # the 2^d corners are those of the axes along which anything changes
+        return interpolate(grid.reshape(*(grid.shape[k] for k in varying), grid.shape[-1]), x[..., varying])
+    # the kernel counts nodes with integers, and NaN is none
+    if grid.shape[-1] == 1 and not x.requires_grad and fusible(x, grid) and not has_nan(x):
+        return _Interpolate.apply(grid, x.flatten(0, -2)).view(*x.shape[:-1], 1)  # type: ignore[no-any-return,no-untyped-call]
+    return equations.interpolate(grid, x)
+
+
+class _Interpolate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, grid: Tensor, x: Tensor) -> Tensor:
+        ctx.save_for_backward(grid, x)
+        out = x.new_empty(len(x))
+        compiled().interpolate_forward(grid.contiguous().numpy().reshape(-1), *_layout(grid), _rows(x), out.numpy())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        grid, x = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return replay(lambda *t: equations.interpolate(*t).squeeze(-1), (grid, x), grads[0])
+        place, out = sum_place(grid)
+        compiled().interpolate_backward(
+            grads[0].contiguous().numpy(), *_layout(grid), _rows(x), place.numpy().reshape(-1)
+        )
+        return out, None
+
+
+def _rows(x: Tensor) -> Any:
+    return x.contiguous().numpy()
+
+
+def _layout(grid: Tensor) -> tuple[Any, Any]:
+    return np.array(grid.shape[:-1]), np.array(equations.strides(grid.shape[:-1]))

@@ -1,0 +1,105 @@
+"""A model back as a mesh in the user's units, and its score against a shape."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alfilter.analysis import filtered_encoding_of
+from alfilter.errors import UserError
+from alfilter.evaluate import distances_at
+from alfilter.extras import free_memory, need
+from alfilter.files import replacing
+from alfilter.geometry.frame import Frame
+from alfilter.geometry.surface import Surface, extract, memory_needed
+from alfilter.methods import Field
+from alfilter.signals import ShapeSignal, open_signal
+from alfilter.tasks import SdfTask
+
+FORMATS = ("ply", "obj", "stl", "glb")
+
+
+def mesh_file(field: Field, out: str | Path, resolution: int = 512, alpha: bool = False) -> dict[str, Any]:
+    """Write a shape model's surface and say what it took. alpha: α as vertex colours (PLY, OBJ, GLB)."""
+    form = Path(out).suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        raise UserError(f"a mesh's name ends in .{', .'.join(FORMATS)}, got {Path(out).name!r}; rename the output")
+    frame = shape_frame(field)
+    check_resolution(resolution)
+    if alpha and (filtered_encoding_of(field) is None or form == "stl"):
+        why = "STL holds no colours" if form == "stl" else f"{field.spec.get('method')} has no α"
+        raise UserError(f"--alpha colours the surface by α, but {why}; leave it out")
+    need("trimesh")
+    began = time.monotonic()
+    with replacing(out) as temporary:  # an unwritable place is refused before the work
+        surface = extract(lambda points: distances_at(field, points), resolution)
+        write_mesh(surface, frame, temporary, form, _alpha_colours(field, surface) if alpha else None)
+    return {
+        "mesh": str(out),
+        "resolution": resolution,
+        "vertices": len(surface.vertices),
+        "faces": len(surface.faces),
+        "evaluated": surface.evaluated,
+        "share": round(surface.share, 6),
+        "reopened": surface.reopened,
+        "seconds": round(time.monotonic() - began, 3),
+    }
+
+
+def write_mesh(surface: Surface, frame: Frame, path: Path, form: str, colours: Any = None) -> None:
+    """A surface in the user's units as PLY, OBJ, STL or GLB."""
+    trimesh = need("trimesh")
+    body = trimesh.Trimesh(
+        frame.back(surface.vertices), surface.faces, vertex_normals=surface.normals, vertex_colors=colours,
+        process=False, validate=False,
+    )  # fmt: skip
+    options: dict[str, Any] = {"ply": {"vertex_normal": True}, "obj": {"include_normals": True}}.get(form, {})
+    data = body.export(file_type=form, **options)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def score_shape(field: Field, spec: str, resolution: int = 256) -> dict[str, Any]:
+    """Metrics of a shape model on a mesh or cloud: the user's file is put where the fitted one stood."""
+    frame = shape_frame(field)
+    signal = open_signal(spec)
+    if not isinstance(signal, ShapeSignal):
+        raise UserError(f"the model is a shape, {spec} holds {signal.kind}; give a mesh")
+    placed = ShapeSignal(
+        np.ascontiguousarray(frame.into(signal.frame.back(signal.vertices))), frame,
+        faces=signal.faces, normals=signal.normals, diagnosis=signal.diagnosis,
+    )  # fmt: skip
+    task = SdfTask(placed)
+    surface = task.extract(field, resolution) if placed.faces is not None else None
+    return task.compare(field, surface).plain()
+
+
+def shape_frame(field: Field) -> Frame:
+    """Where the model's shape stands; a model of something else is refused."""
+    if field.signal.get("kind") != "shape" or (field.in_dim, field.out_dim) != (3, 1):
+        raise UserError(f"the model represents {field.signal.get('kind') or 'nothing yet'}, not a shape; fit a mesh")
+    return Frame.read(field.signal.get("frame"))
+
+
+def check_resolution(resolution: int) -> None:
+    """Refuse a grid that the machine's memory cannot hold."""
+    if not 8 <= resolution <= 8192:
+        raise UserError(f"--resolution must be between 8 and 8192, got {resolution}; 512 is usual")
+    free, wanted = free_memory(), memory_needed(resolution)
+    if free is not None and wanted > free:
+        raise UserError(
+            f"--resolution {resolution} needs about {wanted / 1e9:.1f} GB, {free / 1e9:.1f} GB are free; lower it"
+        )
+
+
+def _alpha_colours(field: Field, surface: Surface) -> Any:
+    """α on the surface from dark (low) to bright (high): (n, 4) uint8."""
+    import matplotlib
+
+    encoding = filtered_encoding_of(field)
+    assert encoding is not None
+    alpha = distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), surface.vertices)
+    channels = encoding.out_dim - encoding.in_dim * encoding.coordinates
+    return (matplotlib.colormaps["viridis"](np.clip(alpha / (channels - 1), 0, 1)) * 255).astype(np.uint8)

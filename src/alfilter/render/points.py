@@ -1,0 +1,67 @@
+"""Scattered points on the command line: their results, a model asked at new points or scored on a table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alfilter.errors import UserError
+from alfilter.evaluate import Scores
+from alfilter.methods import Field
+from alfilter.signals.points import directions, read_places, read_points
+from alfilter.signals.tables import Columns, write_columns, write_rows
+from alfilter.tasks.points import PointTask, point_scores, predict
+
+
+def point_results(folder: Path, model: Field, task: PointTask) -> Scores:
+    """The scores of a fit to points, its pictures written."""
+    from alfilter.report.figures.points import write_point_pictures
+
+    prediction = task.predictions(model)
+    write_point_pictures(folder, model, task, prediction)
+    return task.compare(prediction)
+
+
+def predict_file(field: Field, query: str, out: str | None) -> tuple[int, int]:
+    """Write the values at a table's points, row by row as they come, to a file or stdout.
+
+    The columns: the coordinates, the values in the units they were fitted in, and `outside`, 1 where a point lies
+    outside the fitted region. Returns how many points there are and how many are outside.
+    """
+    facts = _facts(field)
+    places = read_places(query, facts["coords"])
+    values, beyond = predict(field, facts, places)
+    columns: Columns = dict(zip(facts["coords"], places.T, strict=True))
+    columns |= dict(zip(facts["values"], values.T, strict=True))
+    table = {**columns, "outside": beyond.astype(np.int64)}
+    if out is None:
+        write_rows(sys.stdout, table)
+    else:
+        write_columns(Path(out), table)
+    return len(places), int(beyond.sum())
+
+
+def score_points(field: Field, path: str) -> Scores:
+    """Scores on a table with the model's columns; the fit's own table is parted into seen and held-out points."""
+    facts = _facts(field)
+    signal = read_points(path, facts["coords"], facts["values"], facts.get("weight"))
+    task = PointTask(signal)
+    if task.describe()["sha256"] == facts.get("sha256") and facts.get("observe", "all") != "all":
+        task = PointTask(signal, facts["observe"], facts["observe_seed"])
+    prediction, _ = predict(field, facts, signal.places)
+    if task.seen is not None:
+        return task.compare(prediction)
+    span = np.array(facts["value_high"]) - np.array(facts["value_low"])  # the fit's range, also for another table
+    return Scores(point_scores(prediction, signal.measured, span, facts["values"]), None)
+
+
+def _facts(field: Field) -> dict[str, Any]:
+    if field.signal.get("kind") != "points":
+        kind = field.signal.get("kind") or "nothing yet"
+        raise UserError(f"the model represents {kind}, not scattered points; give a model fitted to a table")
+    if len(field.signal["support"]) != len(directions(field.in_dim)):
+        raise UserError("the model's fitted region does not belong to its coordinates; fit it again")
+    return field.signal

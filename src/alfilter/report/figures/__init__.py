@@ -1,0 +1,1 @@
+"""The figures of runs and studies as PNG bytes."""

@@ -1,0 +1,182 @@
+"""The paper's figures drawn from result lines, written beside them as PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alfilter.files import write_bytes
+from alfilter.report.figures.arrays import Array
+from alfilter.report.figures.pixels import pixels
+from alfilter.report.figures.run import _figure, _plain, _png
+from alfilter.report.overview.collect import Entry, from_line
+from alfilter.report.overview.curves import mean_curves
+from alfilter.report.overview.scenes import scene_name, scenes_of
+
+COLOURS = ("#0072b2", "#c04e00", "#007f5f", "#9a4f86", "#8a6d00", "#2b8cc4", "#555b61", "#a3324a")
+STROKES = ("-", "--", ":", "-.")
+ZOOM = 3  # a detail is this much smaller than the picture
+
+
+def write_plates(item: str, study: str, lines: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """The figures of a table or figure of the paper, beside its lines; nothing for studies without one."""
+    draw = PLATES.get(item)
+    drawn = draw([from_line(study, line) for line in lines]) if draw else None
+    if not drawn:
+        return []
+    suffix = "-paper" if study.endswith("-paper") else ""
+    path = folder / f"{study.removesuffix('-paper')}{suffix}-figure-{item}.png"
+    write_bytes(path, drawn)
+    return [path]
+
+
+def convergence(entries: Sequence[Entry]) -> bytes:
+    """PSNR over the first 100 steps and over all, a curve a setting: the mean over its pictures."""
+    series = mean_curves(entries)
+    figure = _figure(8.6, 3.4)
+    early, whole = figure.subplots(1, 2)
+    for number, (name, steps, values) in enumerate(series):
+        style: dict[str, Any] = {"color": COLOURS[number], "linestyle": STROKES[number % 4], "linewidth": 1.6}
+        near = steps <= 100
+        early.plot(steps[near], values[near], **style)
+        whole.plot(steps, values, label=f"{name} {values[-1]:.1f}", **style)
+    early.set(title="the first 100 steps", xlabel="step", ylabel="PSNR in dB")
+    whole.set(title="all steps", xlabel="step")
+    figure.legend(*whole.get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside right center")
+    for axes in (early, whole):
+        _plain(axes)
+    return _png(figure)
+
+
+def crops(entries: Sequence[Entry]) -> bytes:
+    """A row a picture: the truth, then every method, a detail enlarged below each."""
+    found = list(scenes_of(_plain_rows(entries)).values())
+    columns = 1 + max(len(rows) for rows in found)
+    figure = _figure(1.55 * columns, 3.45 * len(found))
+    grid = figure.subplots(2 * len(found), columns, squeeze=False)
+    for k, rows in enumerate(found):
+        truth = pixels(rows[0].pictures["reference"])
+        window = _detail(truth)
+        panes = [("truth", truth)] + [(_told(entry), pixels(entry.pictures["reconstruction"])) for entry in rows]
+        for column in range(columns):
+            top, below = grid[2 * k][column], grid[2 * k + 1][column]
+            if column >= len(panes):
+                top.set_axis_off()
+                below.set_axis_off()
+                continue
+            name, picture = panes[column]
+            _show(top, picture, name)
+            _box(top, window)
+            _show(below, picture[window])
+    return _png(figure)
+
+
+def alpha_maps(entries: Sequence[Entry]) -> bytes:
+    """A row a picture of al-sine: truth, reconstruction, α, absolute difference."""
+    rows = [entry for entry in entries if entry.group == "al-sine" and "alpha" in entry.pictures][:4]
+    figure = _figure(8.4, 2.15 * len(rows))
+    grid = figure.subplots(len(rows), 4, squeeze=False)
+    for k, entry in enumerate(rows):
+        truth, shown = (pixels(entry.pictures[name]) for name in ("reference", "reconstruction"))
+        _show(grid[k][0], truth, "truth" if k == 0 else "")
+        _show(grid[k][1], shown, _told(entry))
+        _map(figure, grid[k][2], _alpha(entry), "viridis", f"α, correlation {entry.alpha.get('structure', 0):+.2f}")
+        _map(figure, grid[k][3], np.abs(shown - truth).mean(-1), "magma", "absolute difference")
+    return _png(figure)
+
+
+def sparse(entries: Sequence[Entry]) -> bytes:
+    """Rows as in the paper: truth, seen, error where seen, reconstruction, error, α; then other settings' results."""
+    from alfilter.experiments.paper.sparse import LOW, PAPER
+
+    rows = [entry for entry in entries if entry.group in (PAPER, LOW) and "observed" in entry.pictures]
+    rows.sort(key=lambda entry: (entry.observe, entry.signal, entry.group != PAPER))
+    figure = _figure(10.2, 1.85 * len(rows))
+    grid = figure.subplots(len(rows), 6, squeeze=False)
+    for k, entry in enumerate(rows):
+        truth, shown, seen = (pixels(entry.pictures[name]) for name in ("reference", "reconstruction", "observed"))
+        error = np.abs(shown - truth).mean(-1)
+        # black truth and unseen look alike here, which hides at most black pixels
+        masked = np.where(seen.max(-1) > 0, error, np.nan)
+        top = max(float(np.percentile(error, 99)), 1e-3)
+        _show(grid[k][0], truth, f"{scene_name(entry.scene).split(',')[0]}, {entry.group.removeprefix('al-sine, ')}")
+        _show(grid[k][1], seen, f"{float(entry.observe.split(':')[1]):.0%} seen")
+        _map(figure, grid[k][2], masked, "magma", f"error, seen {entry.metrics.get('psnr') or 0:.1f} dB", top)
+        _show(grid[k][3], shown, "reconstruction")
+        _map(figure, grid[k][4], error, "magma", f"error, unseen {entry.heldout.get('psnr') or 0:.1f} dB", top)
+        _map(figure, grid[k][5], _alpha(entry), "viridis", "α")
+    return _png(figure)
+
+
+def shape_views(entries: Sequence[Entry]) -> bytes:
+    """A column a method, the reference first; a row a view: the whole, the smooth chest, the detailed leg."""
+    from alfilter.experiments.paper.shape_views import VIEWS
+
+    rows = [entry for entry in entries if any(name.startswith("render_") for name in entry.pictures)]
+    if not rows:
+        return b""
+    figure = _figure(1.75 * (len(rows) + 1), 1.85 * len(VIEWS))
+    grid = figure.subplots(len(VIEWS), len(rows) + 1, squeeze=False)
+    for k, view in enumerate(VIEWS):
+        _show(grid[k][0], pixels(rows[0].pictures[f"reference_{view}"]), "reference" if k == 0 else view)
+        for column, entry in enumerate(rows, start=1):
+            _show(grid[k][column], pixels(entry.pictures[f"render_{view}"]), entry.group if k == 0 else "")
+    return _png(figure)
+
+
+def _plain_rows(entries: Sequence[Entry]) -> list[Entry]:
+    """Without the rows that stand beside the paper's own (their names have a comma)."""
+    return [entry for entry in entries if "," not in entry.group]
+
+
+def _told(entry: Entry) -> str:
+    value = entry.metrics.get("psnr")
+    return entry.group if value is None else f"{entry.group} {value:.1f} dB"
+
+
+def _alpha(entry: Entry) -> Array:
+    if "alpha" not in entry.pictures:
+        return np.zeros((2, 2))
+    low, high = (float(entry.alpha[name]) for name in ("low", "high"))
+    return low + (high - low) * pixels(entry.pictures["alpha"])[..., 0]
+
+
+def _detail(truth: Array) -> tuple[slice, slice]:
+    from alfilter.experiments.artifacts import busiest
+
+    side = max(8, min(truth.shape[:2]) // ZOOM)
+    top, left = busiest(truth, side)
+    return slice(top, top + side), slice(left, left + side)
+
+
+def _box(axes: Any, window: tuple[slice, slice]) -> None:
+    from matplotlib.patches import Rectangle
+
+    rows, columns = window
+    corner = columns.start - 0.5, rows.start - 0.5
+    axes.add_patch(Rectangle(corner, columns.stop - columns.start, rows.stop - rows.start, fill=False, color="yellow"))
+
+
+def _show(axes: Any, picture: Array, title: str = "") -> None:
+    axes.imshow(picture, interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
+    axes.set_title(title, loc="left", fontsize=8)
+
+
+def _map(figure: Any, axes: Any, values: Array, colours: str, title: str, top: float | None = None) -> None:
+    image = axes.imshow(values, cmap=colours, vmin=0.0 if top else None, vmax=top, interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
+    axes.set_title(title, loc="left", fontsize=8)
+    figure.colorbar(image, ax=axes, fraction=0.046, pad=0.02).ax.tick_params(labelsize=7)
+
+
+PLATES: dict[str, Callable[[Sequence[Entry]], bytes]] = {
+    "convergence": convergence,
+    "crops": crops,
+    "alpha-maps": alpha_maps,
+    "sparse": sparse,
+    "shape-views": shape_views,
+}

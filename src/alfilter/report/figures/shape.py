@@ -1,0 +1,87 @@
+"""A fitted shape judged and shown: its scores, a view of its surface and of the reference, a slice of the distance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alfilter.analysis import filtered_encoding_of
+from alfilter.encodings import FilteredFourier
+from alfilter.errors import UserError
+from alfilter.evaluate import Scores, distances_at
+from alfilter.files import write_bytes
+from alfilter.geometry.repair import Triangles
+from alfilter.geometry.splat import splat
+from alfilter.methods import Field
+from alfilter.metrics.shape import surface_samples
+from alfilter.report.figures.run import _figure, _png, alpha_figure
+from alfilter.signals import write_image
+from alfilter.tasks import SdfTask
+
+RESOLUTION = 256  # of the surface that is scored and shown
+_SPLATS = 1_500_000  # points of a surface that are drawn
+_SIDE = 192  # of the slice
+
+
+def judge_shape(folder: Path, model: Field, task: SdfTask) -> Scores:
+    """Scores of the field, its surface at 256³ included, and its pictures."""
+    try:
+        surface = task.extract(model, RESOLUTION)
+    except UserError:  # nothing to show yet: the scores say so
+        surface = None
+    scores = task.compare(model, surface)
+    reference = task.signal.triangles
+    if reference is not None:
+        write_image(folder / "reference.png", view(reference))
+    if surface is not None:
+        write_image(folder / "reconstruction.png", view(Triangles(surface.vertices, surface.faces)))
+    write_bytes(folder / "slice.png", slice_figure(model, task))
+    encoding = filtered_encoding_of(model)
+    if encoding is not None:
+        write_bytes(folder / "alpha.png", alpha_slice(encoding))
+    return scores
+
+
+def alpha_slice(encoding: FilteredFourier) -> bytes:
+    """α in the plane of `slice_figure`, the first axis to the right and the second upwards."""
+    alpha = distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), _plane()).reshape(_SIDE, _SIDE)
+    return alpha_figure(alpha[::-1], encoding.in_dim, encoding.levels, encoding.bandwidth, (RESOLUTION, RESOLUTION))
+
+
+def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:
+    """A shaded picture (size, size, 3) of a surface in the domain, seen along the third axis, turned and tilted.
+
+    Many points of the surface, the nearest of each pixel, see `splat`.
+    """
+    points, normals = surface_samples(mesh, _SPLATS, np.random.default_rng(0))
+    return splat(points, normals, size, turn=turn, tilt=tilt)
+
+
+def slice_figure(model: Any, task: SdfTask) -> bytes:
+    """The plane through the middle of the domain: the learned distance, the true one, and their difference."""
+    points = _plane()
+    learned = distances_at(model, points).reshape(_SIDE, _SIDE) / 2
+    true = task.distance(points.astype(np.float64)).reshape(_SIDE, _SIDE) / 2
+    figure = _figure(9.6, 3.2)
+    panels = (("learned", learned, 0.3), ("true", true, 0.3), ("learned - true", learned - true, 0.02))
+    for column, (name, values, reach) in enumerate(panels):
+        axes = figure.add_subplot(1, 3, column + 1)
+        image = axes.imshow(values, cmap="RdBu", vmin=-reach, vmax=reach, origin="lower", extent=(-0.5, 0.5, -0.5, 0.5))
+        contour = learned if column == 0 else true
+        if contour.min() < 0 < contour.max():
+            axes.contour(contour, [0.0], colors="black", linewidths=0.7, extent=(-0.5, 0.5, -0.5, 0.5))
+        axes.set_title(name)
+        axes.set_xticks([-0.5, 0, 0.5])
+        axes.set_yticks([-0.5, 0, 0.5])
+        figure.colorbar(image, ax=axes, fraction=0.046, pad=0.04)
+    return _png(figure)
+
+
+def _plane() -> NDArray[np.float32]:
+    """The middle plane of the domain: (side², 3), the first axis fastest."""
+    axis = np.linspace(-1, 1, _SIDE)
+    x, y = np.meshgrid(axis, axis, indexing="xy")
+    return np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3).astype(np.float32)

@@ -1,0 +1,191 @@
+"""What a report is about: run folders and result lines, found below the paths a user names."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from alfilter.errors import UserError
+from alfilter.report.page.run import PNG, read_history, read_object, read_pictures
+
+FOLDERS = "runs"  # the name under which run folders stand together
+_SHOWN = ("reference", "reconstruction", "observed")  # pictures of a run folder that can be compared pixel by pixel
+_DRAWN = ("alpha", "error", "scales", "spectrum", "slice", "map", "parity", "sparse")  # those drawn as charts
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finished run.
+
+    study: the file it was a line of, or `runs`. group: the row of the table it counts for. pictures: reference,
+    reconstruction, observed and α as plain pixels; charts: figures with axes. alpha: range and meaning of its map.
+    """
+
+    study: str
+    group: str
+    method: str
+    signal: str
+    observe: str = "all"
+    size: int | None = None
+    seed: int = 0
+    metrics: Mapping[str, float | None] = field(default_factory=dict)
+    heldout: Mapping[str, float | None] = field(default_factory=dict)
+    steps: int | None = None
+    seconds: float | None = None
+    params: int | None = None
+    memory: int | None = None
+    version: str = ""
+    curve: Sequence[tuple[float, float]] = ()
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    charts: Mapping[str, bytes] = field(default_factory=dict)
+    alpha: Mapping[str, Any] = field(default_factory=dict)
+    line: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def scene(self) -> tuple[str, str, int | None]:
+        """Runs of one scene show the same picture and may be compared pixel by pixel."""
+        return self.signal, self.observe, self.size
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All that was found. figures: study → file name → PNG bytes beside its lines."""
+
+    entries: list[Entry]
+    figures: dict[str, dict[str, bytes]]
+
+    def studies(self) -> dict[str, list[Entry]]:
+        """The entries by study, in the order they were found."""
+        found: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault(entry.study, []).append(entry)
+        return found
+
+
+def collect(paths: Sequence[str | Path]) -> Collection:
+    """Everything below the paths: run folders, files of result lines, and the figures beside these."""
+    entries: list[Entry] = []
+    figures: dict[str, dict[str, bytes]] = {}
+    for path in map(Path, paths):
+        if not path.exists():
+            raise UserError(f"there is no {path}; name run folders, or folders or files of result lines")
+        _visit(path, entries, figures)
+    if not entries:
+        named = ", ".join(str(path) for path in paths)
+        raise UserError(f"no finished run and no result line below {named}; run 'alfilter fit' or 'experiment' first")
+    return Collection(entries, figures)
+
+
+def _visit(path: Path, entries: list[Entry], figures: dict[str, dict[str, bytes]]) -> None:
+    if path.is_file():
+        _add_lines(path, entries, figures)
+    elif (path / "config.json").is_file() and (path / "metrics.json").is_file():
+        entries.append(from_folder(path))
+    elif path.is_dir():
+        for child in sorted(path.iterdir()):
+            if child.is_dir() or (child.suffix == ".jsonl" and child.name != "history.jsonl"):
+                _visit(child, entries, figures)
+
+
+def _add_lines(path: Path, entries: list[Entry], figures: dict[str, dict[str, bytes]]) -> None:
+    study = path.stem
+    named = [entry.line.get("name") for entry in entries if entry.study == study]
+    fresh = [line for line in read_results(path) if line["name"] not in named]
+    entries += [from_line(study, line) for line in fresh]
+    for file in sorted(path.parent.glob(f"{study}*.png")):
+        if _owner(file, path.parent) == study and (data := file.read_bytes()).startswith(PNG):
+            figures.setdefault(study, {})[file.stem] = data
+
+
+def _owner(figure: Path, folder: Path) -> str:
+    """The study with the longest name that the figure's name begins with."""
+    stems = [file.stem for file in folder.glob("*.jsonl") if figure.stem.startswith(file.stem)]
+    return max(stems, key=len, default="")
+
+
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """The result lines of a file; what is no whole line (a machine stopped) is left out, of doubles the last stays."""
+    try:
+        texts = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path} as result lines: {error}; name a .jsonl file of a study") from error
+    lines: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict) and isinstance(line.get("metrics"), dict) and isinstance(line.get("name"), str):
+            lines[line["name"]] = line
+    return list(lines.values())
+
+
+def from_line(study: str, line: Mapping[str, Any]) -> Entry:
+    """An entry of a study's result line."""
+    return Entry(
+        study=study,
+        group=str(line.get("group") or line.get("method")),
+        method=str(line.get("method")),
+        signal=str(line.get("image") or line.get("signal") or ""),
+        observe=str(line.get("observe") or "all"),
+        size=line.get("size"),
+        seed=int(line.get("seed") or 0),
+        metrics=line["metrics"],
+        heldout=line.get("heldout") or {},
+        steps=line.get("steps"),
+        seconds=line.get("seconds"),
+        params=line.get("params"),
+        memory=line.get("peak_memory"),
+        version=str(line.get("version") or ""),
+        curve=_points(line.get("curve")),
+        pictures={name: data for name, text in (line.get("pictures") or {}).items() if (data := _decoded(text))},
+        alpha=line.get("alpha") or {},
+        line=line,
+    )
+
+
+def from_folder(folder: Path) -> Entry:
+    """An entry of a run folder."""
+    config, result = read_object(folder / "config.json"), read_object(folder / "metrics.json")
+    history, found = read_history(folder / "history.jsonl"), read_pictures(folder)
+    signal = str(result.get("signal") or "")
+    told = config.get("signal")
+    return Entry(
+        study=FOLDERS,
+        group=folder.name,
+        method=str(result.get("method") or config.get("method") or ""),
+        signal=Path(signal).name or signal,
+        observe=str(told.get("observe", "all")) if isinstance(told, Mapping) else "all",
+        seed=int(config.get("seed") or 0),
+        metrics=result.get("metrics") or {},
+        heldout=result.get("heldout") or {},
+        steps=result.get("steps"),
+        seconds=result.get("seconds"),
+        params=result.get("params"),
+        version=str(config.get("version") or ""),
+        curve=_points([[line.get("step"), line.get("psnr")] for line in history]),
+        pictures={name: data for name, data in found.items() if name in _SHOWN},
+        charts={name: data for name, data in found.items() if name in _DRAWN},
+        line={**config, **result, "name": str(folder.resolve())},
+    )
+
+
+def _points(curve: object) -> list[tuple[float, float]]:
+    if not isinstance(curve, list):
+        return []
+    pairs = [pair for pair in curve if isinstance(pair, list) and len(pair) == 2]
+    return [(float(x), float(y)) for x, y in pairs if isinstance(x, int | float) and isinstance(y, int | float)]
+
+
+def _decoded(text: object) -> bytes:
+    """The PNG bytes of base64 text, or nothing when it holds something else."""
+    try:
+        data = b64decode(text, validate=True) if isinstance(text, str) else b""
+    except (NotBase64, ValueError):
+        return b""
+    return data if data.startswith(PNG) else b""

@@ -1,0 +1,204 @@
+"""One self-contained HTML page about many runs: tables, curves, crops under a slider, maps, figures, verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from alfilter.experiments.paper.catalogue import PAPER
+from alfilter.experiments.paper.claims import Verdict, judged
+from alfilter.experiments.paper.printed import printed_for
+from alfilter.report.figures.pixels import chart
+from alfilter.report.overview import scenes
+from alfilter.report.overview.collect import FOLDERS, Collection, Entry
+from alfilter.report.overview.curves import MOST, curves_key, curves_svg, mean_curves
+from alfilter.report.overview.style import CSS_MANY, SCRIPT_MANY
+from alfilter.report.overview.tables import Column, Row, Table, Value, shown, tabulate
+from alfilter.report.page.html import CHARTS as RUN_CHARTS
+from alfilter.report.page.html import METRICS, POLICY
+from alfilter.report.page.style import CSS, SCRIPT
+
+TITLES = {FOLDERS: "Runs"}
+_CLASS = {"holds": "holds", "does not hold here": "fails", "not run": "open"}
+
+
+def render_overview(collection: Collection, title: str = "Report") -> str:
+    """The whole page."""
+    studies = collection.studies()
+    verdicts = [v for v in judged({name: [e.line for e in entries] for name, entries in studies.items()}) if v.known]
+    parts = [_header(title, collection, bool(verdicts))]
+    parts += ["<main>", _verdicts(verdicts)]
+    parts += [_study(name, entries, collection.figures.get(name, {})) for name, entries in studies.items()]
+    parts.append("</main>")
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{CSS}{CSS_MANY}</style>"
+    )
+    body = "\n".join(part for part in parts if part)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n'
+        f"<body>{body}\n<script>{SCRIPT}{SCRIPT_MANY}</script></body></html>\n"
+    )
+
+
+def _header(title: str, collection: Collection, claims: bool) -> str:
+    studies = collection.studies()
+    versions = sorted({entry.version for entry in collection.entries if entry.version})
+    methods = {entry.method for entry in collection.entries}
+    signals = {entry.signal for entry in collection.entries if entry.signal}
+    told = (
+        f"{_count(len(collection.entries), 'finished run')}, {_count(len(methods), 'method')}, "
+        f"{_count(len(signals), 'signal')}; alfilter {escape(', '.join(versions)) or 'of an unknown version'}."
+    )
+    links = [("claims", "The paper's claims")] if claims else []
+    links += [(_anchor(name), TITLES.get(name, name)) for name in studies]
+    nav = "".join(f'<a href="#{anchor}">{escape(word)}</a>' for anchor, word in links)
+    return f"<header><h1>{escape(title)}</h1><p>{told}</p><nav>{nav}</nav></header>"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _anchor(name: str) -> str:
+    return "study-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return ""
+    rows = "".join(
+        f'<tr><td>{escape(v.claim)}<br><small>{escape(v.where)}</small></td><td class="verdict '
+        f'{_CLASS.get(v.verdict, "partly")}">{escape(v.verdict)}</td><td>{escape(v.evidence)}<br>'
+        f"<small><code>{escape(v.command)}</code></small></td></tr>"
+        for v in verdicts
+    )
+    heads = "".join(f'<th scope="col"><button type="button">{h}</button></th>' for h in ("Claim", "Here", "Evidence"))
+    table = f'<table class="wide claims"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<section id="claims"><h2>The paper\'s claims</h2><div class="scroll">{table}</div></section>'
+
+
+def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes]) -> str:
+    printed = printed_for(name)
+    beside = (
+        f'<p class="soft">Printed: the paper\'s table “{escape(printed.title)}”. Bold is the best here.</p>'
+        if printed
+        else ""
+    )
+    heading = f"{escape(TITLES.get(name, name))} <small>{_count(len(entries), 'run')}</small>"
+    parts = [
+        f'<section id="{_anchor(name)}"><h2>{heading}</h2>',
+        html_table(tabulate(name, entries)),
+        beside,
+        _curves(entries),
+        scenes.comparisons(entries),
+        scenes.contact_sheet(entries),
+        _figures(figures),
+        _charts(entries),
+        "</section>",
+    ]
+    return "".join(parts)
+
+
+def html_table(table: Table) -> str:
+    """A table whose columns sort; the best of a column stands out, printed values are in a column of their own."""
+    heads = [_head("Setting", ""), _head("Runs", "number")]
+    for column in table.columns:
+        arrow = {1: " ↑", -1: " ↓", 0: ""}[column.better]
+        heads.append(_head(column.label + arrow, "number", METRICS.get(column.metric, ("", "", 0, ""))[3]))
+        if column.has_printed:
+            heads.append(_head("printed", "number printed", "What the paper prints"))
+    heads += [_head("Parameters", "number"), _head("Seconds", "number"), _head("Steps", "number")]
+    body = "".join(_html_row(table, row) for row in table.rows)
+    return (
+        f'<div class="scroll"><table class="wide"><thead><tr>{"".join(heads)}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _head(word: str, kind: str, meaning: str = "") -> str:
+    told = f' title="{escape(meaning, quote=True)}"' if meaning else ""
+    of = f' class="{kind}"' if kind else ""
+    return f'<th scope="col"{of}{told}><button type="button">{escape(word)}</button></th>'
+
+
+def _html_row(table: Table, row: Row) -> str:
+    cells = [f"<td>{escape(row.group)}</td>", _cell(str(row.runs), row.runs)]
+    for index, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
+        best = value.mean is not None and value.mean == table.best(index)
+        cells.append(_cell(_value(column, value, best), value.mean))
+        if column.has_printed:
+            cells.append(_cell(shown(value.printed, column.digits), value.printed, " printed"))
+    for number, digits in ((row.params, 0), (row.seconds, 1), (row.steps, 0)):
+        cells.append(_cell(shown(number, digits), number))
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _value(column: Column, value: Value, best: bool) -> str:
+    text = shown(value.mean, column.digits)
+    around = f" <small>± {shown(value.spread, column.digits)}</small>" if value.spread is not None else ""
+    return f"<b>{text}</b>{around}" if best else text + around
+
+
+def _cell(text: str, value: float | None, more: str = "") -> str:
+    # what is missing sorts below everything
+    return f'<td class="number{more}" data-value="{"-1e308" if value is None else repr(float(value))}">{text}</td>'
+
+
+def _curves(entries: Sequence[Entry]) -> str:
+    series = mean_curves(entries)
+    if not series:
+        return ""
+    longest = max(float(steps[-1]) for _, steps, _ in series)
+    drawings = [(curves_svg(series, "All steps", log=longest >= 100), "All steps.")]
+    if longest > 150:
+        drawings.insert(0, (curves_svg(series, "The first 100 steps", until=100), "The first 100 steps."))
+    figures = "".join(f"<figure>{d}<figcaption>{word}</figcaption></figure>" for d, word in drawings if d)
+    settings = {entry.group for entry in entries if len(entry.curve) > 1}
+    left = f'<p class="soft">The best {MOST} of {len(settings)} settings.</p>' if len(settings) > MOST else ""
+    note = '<p class="soft">Mean PSNR over the runs of a setting; the numbers are its last values in dB.</p>'
+    return f'<h3>Convergence</h3><div class="pair">{figures}</div>{curves_key(series)}{left}{note}'
+
+
+def _figures(figures: dict[str, bytes]) -> str:
+    if not figures:
+        return ""
+    return "<h3>Figures</h3>" + "".join(_drawn(data, _named(name)) for name, data in figures.items())
+
+
+def _named(stem: str) -> str:
+    """A figure's caption from its file's name.
+
+    >>> _named("image-fitting-figure-crops")
+    'Fig. fig2dcomparison: what the methods make of fine detail'
+    """
+    item = PAPER.get(stem.rpartition("-figure-")[2])
+    return item.shows if item else stem.replace("-", " ")
+
+
+def _drawn(data: bytes, caption: str, more: str = "") -> str:
+    source, width, height = chart(data)
+    told = escape(caption, quote=True)
+    image = f'<img src="{source}" alt="{told}" width="{width}" height="{height}">'
+    return f'<figure class="chart">{image}<figcaption>{told}{more}</figcaption></figure>'
+
+
+def _charts(entries: Sequence[Entry]) -> str:
+    """The drawn figures of run folders, folded: they are the folder's own report."""
+    parts = []
+    for entry in entries:
+        if not entry.charts:
+            continue
+        drawn = "".join(
+            _drawn(data, f"{entry.group}: {_caption(name)}") for name, data in entry.charts.items() if name != "sparse"
+        )
+        parts.append(f"<details><summary>{escape(entry.group)}: α, error and spectrum</summary>{drawn}</details>")
+    return "".join(parts)
+
+
+def _caption(name: str) -> str:
+    known: Any = RUN_CHARTS.get(name)
+    return known[0] if known else name

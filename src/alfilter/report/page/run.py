@@ -1,0 +1,170 @@
+"""From a run folder to its report.html."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alfilter.errors import UserError
+from alfilter.files import write_text
+from alfilter.report.page.html import render_page
+from alfilter.tasks.streaming import is_large, picture_step
+
+PICTURES = (
+    "reference",
+    "reconstruction",
+    "observed",
+    "alpha",
+    "scales",
+    "error",
+    "spectrum",
+    "slice",
+    "convergence",
+    "map",
+    "parity",
+    "sparse",
+    "waveform",
+    "spectrogram",
+    "planes",
+)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def write_report(folder: Path) -> Path:
+    """Write `folder`/report.html from config.json, metrics.json, history.jsonl and the pictures that exist."""
+    folder = Path(folder)
+    for name in ("config.json", "metrics.json"):
+        if not (folder / name).is_file():
+            raise UserError(f"expected a run folder with {name}, got {str(folder)!r}; give the --out folder of a fit")
+    config, result = read_object(folder / "config.json"), read_object(folder / "metrics.json")
+    page = render_page(
+        title=title_of(config, result),
+        facts=facts_of(config, result),
+        metrics=_mapping(result.get("metrics") or {}, folder / "metrics.json", "metrics"),
+        pictures=read_pictures(folder),
+        history=read_history(folder / "history.jsonl"),
+        heldout=_mapping(result["heldout"], folder / "metrics.json", "heldout") if result.get("heldout") else None,
+        config={"method": result.get("method", ""), **config},
+    )
+    write_text(folder / "report.html", page)
+    return folder / "report.html"
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object of a file, or the error that names the file and the place."""
+    return _parse(_text(path), path)
+
+
+def read_history(path: Path) -> list[dict[str, Any]]:
+    """One object per line; a run without a history has an empty one."""
+    if not path.is_file():
+        return []
+    lines = enumerate(_text(path).splitlines(), start=1)
+    return [_parse(line, path, number) for number, line in lines if line.strip()]
+
+
+def read_pictures(folder: Path) -> dict[str, bytes]:
+    """The PNG files of the folder that the page knows, by name."""
+    found = {name: folder / f"{name}.png" for name in PICTURES}
+    pictures = {name: _bytes(path) for name, path in found.items() if path.is_file()}
+    for name, data in pictures.items():
+        if not data.startswith(PNG) or len(data) < 24:
+            raise UserError(f"{str(found[name])!r} is not a PNG file; remove it or write it again")
+    return pictures
+
+
+def title_of(config: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """What was fitted to what, without the folders of the signal's path.
+
+    >>> title_of({"method": "siren"}, {"signal": "photos/cat.png"})
+    'siren on cat.png'
+    """
+    signal = str(result.get("signal") or "an unnamed signal")
+    return f"{result.get('method') or config.get('method') or 'A field'} on {Path(signal).name or signal}"
+
+
+def facts_of(config: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
+    """What a reader wants to know first, as words.
+
+    >>> facts_of({"seed": 0}, {"method": "siren", "steps": 1000, "seconds": 83.4, "params": 198915})
+    {'Method': 'siren', 'Steps': '1,000', 'Time': '1 min 23 s', 'Parameters': '198,915', 'Seed': '0'}
+    """
+    facts = {
+        "Method": result.get("method"),
+        "Preset": config.get("preset"),
+        "Signal": result.get("signal"),
+        "Steps": _grouped(result.get("steps")),
+        "Time": _duration(result.get("seconds")),
+        "Parameters": _grouped(result.get("params")),
+        "Pictures": _reduced(config.get("signal")),
+        "Seed": config.get("seed"),
+        "Model file": result.get("model"),
+    }
+    return {name: str(value) for name, value in facts.items() if value is not None}
+
+
+def _reduced(signal: object) -> str | None:
+    """What the pictures leave out, where the signal is too large to be shown.
+
+    >>> _reduced({"shape": [8192, 8192]})
+    'every 4th pixel of 8192x8192'
+    """
+    shape = signal.get("shape") if isinstance(signal, Mapping) else None
+    if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape) or not is_large(tuple(shape)):
+        return None
+    step = picture_step(tuple(shape))
+    ending = {2: "nd", 3: "rd"}.get(step, "th")
+    return f"every {step}{ending} pixel of {shape[1]}x{shape[0]}"
+
+
+def _grouped(value: object) -> str | None:
+    return f"{value:,}" if isinstance(value, int) else None if value is None else str(value)
+
+
+def _duration(seconds: object) -> str | None:
+    """Seconds in the two units a person would say.
+
+    >>> _duration(3.21), _duration(83.4), _duration(7260.0)
+    ('3.2 s', '1 min 23 s', '2 h 1 min')
+    """
+    if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        return None
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _mapping(value: object, path: Path, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UserError(
+            f"{str(path)!r}: expected an object under {name!r}, got {type(value).__name__}; run the fit again"
+        )
+    return value
+
+
+def _parse(text: str, path: Path, line: int | None = None) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        at = f"line {line}" if line else f"line {getattr(error, 'lineno', 1)}"
+        raise UserError(f"{str(path)!r} is not valid JSON at {at}; run the fit again") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{str(path)!r}: expected a JSON object, got {type(value).__name__}; run the fit again")
+    return value
+
+
+def _text(path: Path) -> str:
+    try:
+        return _bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{str(path)!r} is not UTF-8 text; run the fit again") from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {str(path)!r}: {error.strerror or error}; check its permissions") from error

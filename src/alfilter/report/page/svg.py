@@ -1,0 +1,114 @@
+"""The convergence curve as inline SVG: crisp at any size, in the page's own colours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from alfilter.report.figures.arrays import Array, curve, heldout_curve, wants_log_steps
+
+WIDTH, HEIGHT = 560.0, 300.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 26.0, 50.0
+
+
+def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """At most about `count` round numbers within [low, high], a step of 1, 2 or 5 times a power of ten apart.
+
+    >>> nice_ticks(18.2, 41.0)
+    [20.0, 25.0, 30.0, 35.0, 40.0]
+    """
+    if not high > low:
+        return [low]
+    raw = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= raw * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+
+
+def decades(low: float, high: float) -> list[float]:
+    """The powers of ten within [low, high].
+
+    >>> decades(1, 2000)
+    [1.0, 10.0, 100.0, 1000.0]
+    """
+    return [10.0**k for k in range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)]
+
+
+def thinned(x: Array, y: Array) -> tuple[Array, Array]:
+    """Of the points that share a column of one unit: the first, the extremes and the last, so no spike is lost."""
+    keep: set[int] = set()
+    column = np.floor(x).astype(np.int64)
+    for value in np.unique(column):
+        here = np.flatnonzero(column == value)
+        keep |= {int(here[0]), int(here[np.argmin(y[here])]), int(here[np.argmax(y[here])]), int(here[-1])}
+    index = sorted(keep)
+    return x[index], y[index]
+
+
+def convergence_svg(history: Sequence[Mapping[str, Any]]) -> str:
+    """PSNR over steps as an <svg>, or "" when fewer than two finite values were logged."""
+    seen, held = curve(history, "psnr"), heldout_curve(history)
+    log = wants_log_steps(seen[0])
+    if log:
+        seen, held = _positive(*seen), _positive(*held)
+    if len(seen[0]) < 2 or seen[0].min() == seen[0].max():
+        return ""
+    steps, values = np.concatenate([seen[0], held[0]]), np.concatenate([seen[1], held[1]])
+    x_range, y_range = (float(steps.min()), float(steps.max())), _padded(float(values.min()), float(values.max()))
+    x_ticks = decades(*x_range) if log else nice_ticks(*x_range)
+    parts = [_x_tick(tick, _scale_x(np.array([tick]), x_range, log)[0]) for tick in x_ticks]
+    parts += [_y_tick(tick, _scale_y(np.array([tick]), y_range)[0]) for tick in nice_ticks(*y_range)]
+    for (step, value), name in ((seen, "seen"), (held, "held")):
+        if len(step):
+            parts.append(_path(_scale_x(step, x_range, log), _scale_y(value, y_range), name))
+    parts.append(f'<text x="{LEFT - 46:g}" y="15">PSNR in dB</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(
+        f'<text x="{middle:g}" y="{HEIGHT - 8:g}" text-anchor="middle">step{" (log scale)" if log else ""}</text>'
+    )
+    verb = "rose" if seen[1][-1] >= seen[1][0] else "fell"
+    label = f"PSNR {verb} from {seen[1][0]:.1f} to {seen[1][-1]:.1f} dB over {int(seen[0][-1])} steps"
+    head = f'<svg class="curve" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(label)}">'
+    return head + "".join(parts) + "</svg>"
+
+
+def _positive(steps: Array, values: Array) -> tuple[Array, Array]:
+    return steps[steps > 0], values[steps > 0]
+
+
+def _padded(low: float, high: float) -> tuple[float, float]:
+    margin = 0.04 * (high - low) or 0.5
+    return low - margin, high + margin
+
+
+def _scale_x(steps: Array, span: tuple[float, float], log: bool) -> Array:
+    low, high = (math.log(span[0]), math.log(span[1])) if log else span
+    position: Array = ((np.log(steps) if log else steps) - low) / (high - low)
+    return LEFT + position * (WIDTH - LEFT - RIGHT)
+
+
+def _scale_y(values: Array, span: tuple[float, float]) -> Array:
+    position: Array = (values - span[0]) / (span[1] - span[0])
+    return HEIGHT - BOTTOM - position * (HEIGHT - TOP - BOTTOM)
+
+
+def _path(x: Array, y: Array, name: str) -> str:
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*thinned(x, y), strict=True))
+    return f'<polyline class="{name}" points="{points}"/>'
+
+
+def _x_tick(tick: float, x: float) -> str:
+    base = HEIGHT - BOTTOM
+    anchor = "end" if x > WIDTH - RIGHT - 12 else "middle"
+    text = f'<text x="{x:.1f}" y="{base + 19:g}" text-anchor="{anchor}">{tick:,.10g}</text>'
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP:g}" y2="{base:g}"/>{text}'
+
+
+def _y_tick(tick: float, y: float) -> str:
+    text = f'<text x="{LEFT - 7:g}" y="{y + 4.5:.1f}" text-anchor="end">{tick:g}</text>'
+    return f'<line x1="{LEFT:g}" x2="{WIDTH - RIGHT:g}" y1="{y:.1f}" y2="{y:.1f}"/>{text}'

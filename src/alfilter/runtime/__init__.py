@@ -1,0 +1,1 @@
+"""How a step runs on this machine: pools of processes and threads, buffers, memory."""

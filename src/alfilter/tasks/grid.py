@@ -1,0 +1,144 @@
+"""Fitting samples on a grid of any dimension, all samples or the observed ones: pictures here, see media.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from alfilter.errors import UserError
+from alfilter.evaluate import Evaluate, Scores, sample_grid
+from alfilter.metrics.image import psnr, ssim
+from alfilter.signals import GridSignal, observed, open_signal
+from alfilter.tasks.base import Chunk, EpochSampler, Task
+from alfilter.tasks.gap_filling import Filling, grid_filling
+
+_CACHED = 1 << 26  # numbers kept ready as float32; larger signals are normalised a chunk at a time
+
+
+class GridTask(Task):
+    """Mean squared error on the observed samples of a grid signal.
+
+    signal: the samples. observe: which of them are seen (`all`, `every:2`, `random:0.35`, `mask:FILE`).
+    seed: of a random observation.
+    """
+
+    def __init__(self, signal: GridSignal, observe: str = "all", seed: int = 0) -> None:
+        self.signal = signal
+        self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.shape
+        self.spacing = tuple(2 / max(1, n - 1) for n in signal.shape)
+        self.observe, self.seed = observe, seed
+        self._digest = sha256(np.ascontiguousarray(signal.data).data).hexdigest()
+        mask = None if observe == "all" else observed(observe, signal.shape, seed)
+        self.seen = None if mask is None or mask.all() else torch.from_numpy(np.flatnonzero(mask))
+        self.count = len(signal) if self.seen is None else len(self.seen)
+        self._sampler = EpochSampler(self.count)
+        self._filling: Filling | None = None
+        self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
+
+    def observation(self) -> tuple[int, int]:
+        return self.count, len(self.signal)
+
+    def filling(self) -> Filling | None:
+        if self._filling is None and self.seen is not None:
+            self._filling = grid_filling(self.signal, self.seen)
+        return self._filling
+
+    def filling_of(self, rows: Tensor) -> Filling | None:
+        """The filling that some of the seen samples alone would give."""
+        return grid_filling(self.signal, rows if self.seen is None else self.seen[rows])
+
+    def batch_size(self, batch: int | None) -> int:
+        return self.count if batch is None else min(batch, self.count)
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[slice | Tensor]:
+        size = self.batch_size(batch)
+        cuts = [slice(begin, min(begin + micro, size)) for begin in range(0, size, micro)]
+        if size == self.count:
+            return cuts
+        index = self._sampler.index(step, seed, size)
+        return [index[cut] for cut in cuts]
+
+    def load(self, piece: slice | Tensor) -> Chunk:
+        if self._ready is not None:
+            x, y = self._ready
+            if isinstance(piece, slice):
+                return x[piece], y[piece]
+            return x.index_select(0, piece), y.index_select(0, piece)  # many times faster than x[piece] for short rows
+        return self._gather(torch.arange(piece.start, piece.stop) if isinstance(piece, slice) else piece)
+
+    def output_range(self) -> tuple[Tensor, Tensor]:
+        return torch.zeros(self.out_dim), torch.ones(self.out_dim)
+
+    def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
+        return mse_loss(prediction, target.expand_as(prediction), reduction="sum") / self.out_dim
+
+    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        error = prediction.detach() - target
+        flat = error.reshape(-1)
+        return torch.dot(flat, flat) / self.out_dim, error.mul_(2 / self.out_dim)
+
+    def quality(self, loss: float) -> float:
+        return -10 * math.log10(max(loss, 1e-20))
+
+    def evaluate(self, field: Evaluate) -> Scores:
+        target = self.target()
+        return self.compare(sample_grid(field, self.signal.shape), target)
+
+    def target(self) -> Tensor:
+        """The whole signal, normalised: (*shape, c)."""
+        return self.signal.values().view(*self.signal.shape, self.out_dim)
+
+    def compare(self, prediction: Tensor, target: Tensor) -> Scores:
+        """Scores of a reconstruction (*shape, c), seen and held-out samples apart; the structure over the whole."""
+        heldout: dict[str, float] | None = None
+        rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
+        if self.seen is None:
+            metrics = self.measures(*rows)
+        else:
+            mask = torch.zeros(len(self.signal), dtype=torch.bool)
+            mask[self.seen] = True
+            metrics = self.measures(*(row[:, mask] for row in rows))
+            heldout = self.measures(*(row[:, ~mask] for row in rows))
+            if self.observe == "every:2" and self.in_dim == 2 and min(self.signal.shape) > 1:
+                # the pixels farthest from every seen one: the protocol of Tancik et al.
+                heldout["psnr_between"] = psnr(prediction[1::2, 1::2], target[1::2, 1::2])
+        if self.in_dim == 2:
+            metrics["ssim"] = ssim(prediction, target)
+        return Scores(metrics, heldout)
+
+    def measures(self, prediction: Tensor, target: Tensor) -> dict[str, float]:
+        """Scores of some samples (1, n, c), wherever they lie."""
+        return {"psnr": psnr(prediction, target)}
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            **self.signal.describe(),
+            "sha256": self._digest,
+            "observe": self.observe,
+            "observe_seed": self.seed,
+            "observed": self.count,
+        }
+
+    def _gather(self, rows: Tensor | None) -> Chunk:
+        index = rows if self.seen is None else (self.seen if rows is None else self.seen[rows])
+        return self.signal.coords(index), self.signal.values(index)
+
+
+class ImageTask(GridTask):
+    """Fitting a picture. Made from a signal, or by `from_file`."""
+
+    @classmethod
+    def from_file(cls, path: str | Path, observe: str = "all", seed: int = 0) -> ImageTask:
+        """The task of a file or a `sample:NAME`."""
+        signal = open_signal(str(path))
+        if not isinstance(signal, GridSignal) or signal.in_dim != 2:
+            raise UserError(f"an image was expected, {path} holds {signal.kind}; give a picture")
+        return cls(signal, observe, seed)

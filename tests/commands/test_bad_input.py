@@ -1,0 +1,177 @@
+"""Every mistake: exit code 2, one line that says what to do, nothing on stdout, nothing left behind."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+import torch
+from safetensors.torch import save_file
+from tests.support.commands import TINY, complaint, picture
+
+from alfilter.methods import build
+from alfilter.training import save
+from alfilter.training.modelfile import FORMAT, read_tensors, write_tensors
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    picture(tmp_path / "photo.png")
+    return tmp_path
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*"))
+
+
+def refused(home: Path, *words: str | Path) -> str:
+    """The complaint about a command that must leave the folder as it was."""
+    before = listing(home)
+    said = complaint(*words)
+    assert listing(home) == before
+    return said
+
+
+def huge_png(side: int) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+def test_signals(home: Path) -> None:
+    whole = (home / "photo.png").read_bytes()
+    (home / "folder").mkdir()
+    (home / "empty.png").write_bytes(b"")
+    (home / "text.png").write_text("not a picture")
+    (home / "cut.png").write_bytes(whole[: len(whole) // 2])
+    (home / "huge.png").write_bytes(huge_png(20_000))
+    picture(home / "one.png", 1, 1)
+    values = np.ones((4, 5), dtype="float32")
+    values[2, 3] = np.nan
+    tifffile.imwrite(home / "nan.tif", values)
+    cases = {
+        "none.png": "no such file; check the path",
+        "folder": "it is a folder",
+        "empty.png": "the file is empty",
+        "text.png": "got text",
+        "cut.png": "damaged or cut short",
+        "huge.png": "got 20000x20000; crop or shrink it",
+        "one.png": "at least 2x2 pixels in one.png, got 1x1",
+        "nan.tif": "1 NaN or infinite, the first at row 2, column 3",
+        "sample:astronout": "did you mean 'astronaut'?",
+        "x" * 5000 + ".png": "too long",
+    }
+    for name, said in cases.items():
+        assert said in refused(home, "fit", name, "--out", "out")
+        assert said in refused(home, "fit", name, "--out", "out", "--resume")
+
+
+WORDS = [
+    (["--method", "al-sin"], "there is no method 'al-sin'; did you mean 'al-sine'?"),
+    (["--method", "zzz"], "there is no method 'zzz'; known: "),
+    (["--preset", "papper"], "al-sine has no preset 'papper'; did you mean 'paper'?"),
+    (["--set", "level=3"], "al-sine has no option 'level'; did you mean 'levels'?"),
+    (["--set", "levels"], "an option is written name=value, got 'levels'"),
+    (["--set", "levels=many"], "'levels' must be a whole number, got 'many'"),
+    (["--set", "levels=0"], "'levels' must be between 1 and 20, got 0"),
+    (["--set", "kappa=nan"], "'kappa' must be a finite number"),
+    (["--set", "grid=2x2x2"], "'grid' needs 2 sizes"),
+    (["--train", "rate=1"], "training has no option 'rate'"),
+    (["--train", "schedule=linear"], "'schedule' must be one of step, cosine, constant, got 'linear'"),
+    (["--steps", "-5"], "'steps' must be at least 1, got -5"),
+    (["--steps", "0"], "'steps' must be at least 1, got 0"),
+    (["--steps", "ten"], "invalid int value: 'ten'"),
+    (["--steps", "5", "--budget", "5s"], "not allowed with"),
+    (["--budget", "soon"], "a time looks like 90s, 5m or 1h, got 'soon'"),
+    (["--budget", "0s"], "a time looks like 90s, 5m or 1h, got '0s'"),
+    (["--budget", "9" * 400], "must be a finite number"),
+    (["--observe", "evry:2"], "did you mean 'every:K'?"),
+    (["--observe", "every:0"], "whole number K of at least 1"),
+    (["--observe", "random:2"], "fraction in (0, 1]"),
+    (["--observe", "mask:none.png"], "none.png: no such file"),
+    (["--observe", "mask:other.png"], "expected a mask of size 10x12, got 7x5; resize other.png"),
+    (["--seed", "-1"], "--seed must be a whole number from 0"),
+    (["--seed", "9" * 30], "--seed must be a whole number from 0"),
+    (["--threads", "0"], "--threads must be between 1 and 1024"),
+    (["--checkpoint-every", "-1"], "--checkpoint-every must be a number of seconds"),
+    (["--checkpoint-every", "nan"], "--checkpoint-every must be a number of seconds"),
+    (["--ovewrite"], "unrecognized arguments: --ovewrite"),
+    (["--over"], "unrecognized arguments: --over"),
+    (["--out"], "--out: expected one argument"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WORDS, ids=[" ".join(words)[:30] for words, _ in WORDS])
+def test_words_of_fit(words: list[str], said: str, home: Path) -> None:
+    picture(home / "other.png", 5, 7)
+    assert said in refused(home, "fit", "photo.png", "--out", "out", *words)
+
+
+def test_commands(home: Path) -> None:
+    assert "there is no command 'fti'; did you mean 'fit'?" in refused(home, "fti", "photo.png")
+    assert "there is no command ''" in refused(home, "")
+    assert "required: COMMAND" in refused(home)
+    assert "COMMAND" in refused(home, "--quick")
+    assert "required: SIGNAL" in refused(home, "fit")
+    assert "required: MODEL, OUT" in refused(home, "render")
+    assert "there is no method 'sirene'; did you mean 'siren'?" in refused(home, "methods", "sirene")
+
+
+def test_output_folders(home: Path) -> None:
+    (home / "file").write_text("mine")
+    fit = ("fit", "photo.png", "--steps", "1", *TINY, "--out")
+    assert "file is a file; give another name" in refused(home, *fit, "file")
+    assert "Not a directory" in refused(home, *fit, "file/below")
+    assert "Not a directory" in refused(home, *fit, "file/below", "--overwrite")
+    assert "too long" in refused(home, *fit, "x" * 5000)
+    if Path("/proc/self").exists():
+        assert "cannot use the folder /proc/alfilter" in refused(home, *fit, "/proc/alfilter")
+        assert "cannot use the folder /proc/alfilter" in refused(home, *fit, "/proc/alfilter", "--overwrite")
+        assert "/proc/self" in refused(home, *fit, "/proc/self", "--overwrite")
+    assert (home / "file").read_text() == "mine"
+
+
+def test_model_files(home: Path) -> None:
+    """Whatever is wrong with the model file, every command that reads one says it in one line."""
+    field = build("siren", in_dim=2, out_dim=3, width=8, depth=1)
+    save(field, "good.safetensors")
+    whole = Path("good.safetensors").read_bytes()
+    header, tensors = read_tensors("good.safetensors")
+    (home / "folder").mkdir()
+    Path("empty").write_bytes(b"")
+    Path("cut").write_bytes(whole[:-5])
+    Path("text").write_text("hello")
+    Path("pickled").write_bytes(pickle.dumps({"a": 1}))
+    torch.save(field.state_dict(), "torch.pt")
+    flipped = bytearray(whole)
+    flipped[9] ^= 0xFF
+    Path("flipped").write_bytes(flipped)
+    save_file({"a": torch.zeros(2)}, "foreign")
+    write_tensors("newer", tensors, {**header, "format": FORMAT + 1})
+    cases = {
+        "none": "got no such file",
+        "folder": "got a folder",
+        "empty": "not a readable model file",
+        "cut": "not a readable model file",
+        "text": "not a readable model file",
+        "pickled": "not a readable model file",
+        "torch.pt": "not a readable model file",
+        "flipped": "not a readable model file",
+        "foreign": "a safetensors file of another program",
+        "newer": f"has format {FORMAT + 1}, this version reads up to {FORMAT}; upgrade alfilter",
+        "photo.png": "not a readable model file",
+    }
+    for name, said in cases.items():
+        assert said in refused(home, "info", name)
+        assert said in refused(home, "render", name, "out.png")
+        assert said in refused(home, "eval", name, "photo.png", "--json")
+    assert "nothing yet, not a picture" in refused(home, "render", "good.safetensors", "out.png")
+    assert "no such file" in refused(home, "eval", "good.safetensors", "none.png")

@@ -1,0 +1,37 @@
+"""The table of methods and the options of one."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from alfilter.commands.listing import method_options, method_rows, print_table
+from alfilter.errors import UserError
+from alfilter.methods import METHODS, build, parameter_count
+
+
+def test_one_row_a_method() -> None:
+    rows = {row["method"]: row for row in method_rows()}
+    assert list(rows) == list(METHODS)
+    assert rows["al-sine"]["adaptive"] == "yes"
+    assert rows["siren"]["adaptive"] == "no"
+    assert rows["siren"]["params"] == 2 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 3 + 3  # by hand
+    assert rows["pe-mlp"]["params"] == parameter_count(build("pe-mlp", in_dim=2, out_dim=3, preset="default"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_option_is_explained(name: str) -> None:
+    rows = method_options(name)
+    assert [row["option"] for row in rows] == [field.name for field in fields(METHODS[name].options)]
+    assert all(row["meaning"] for row in rows)
+
+
+def test_an_unknown_method_names_the_nearest() -> None:
+    with pytest.raises(UserError, match=r"no method 'sirn'; did you mean 'siren'\?"):
+        method_options("sirn")
+
+
+def test_columns_line_up(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([{"a": 1, "long": "x"}, {"a": 1000, "long": "yy"}])
+    assert capsys.readouterr().out == "a     long\n1     x\n1000  yy\n"

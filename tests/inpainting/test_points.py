@@ -1,0 +1,65 @@
+"""Values between scattered points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from alfilter.inpainting.points import near_places, spread
+
+
+def cloud(count=300, dims=2, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, (count, dims))
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3, 4])
+def test_a_plane_is_kept(dims):
+    points = cloud(dims=dims)
+    slope = np.arange(1, dims + 1)
+    values = (points @ slope)[:, None]
+    places = cloud(50, dims, seed=1) * 0.6
+    assert spread(points, values, places)[:, 0] == pytest.approx(places @ slope, abs=1e-6)
+
+
+def test_noise_is_smoothed_and_exact_values_are_not():
+    points = cloud(600)
+    clean = np.sin(3 * points[:, :1])
+    noisy = clean + 0.3 * np.random.default_rng(2).standard_normal(clean.shape)
+    places = cloud(200, seed=3) * 0.9
+    truth = np.sin(3 * places[:, :1])
+    assert np.abs(spread(points, clean, places) - truth).max() < 0.02
+    assert np.abs(spread(points, clean, points) - clean).max() < 1e-6
+    assert np.mean((spread(points, noisy, places) - truth) ** 2) < 0.09
+
+
+def test_a_place_measured_twice_has_the_mean():
+    points = np.concatenate([cloud(30), [[0.1, 0.2], [0.1, 0.2]]])
+    values = np.concatenate([np.ones((30, 1)), [[0.0], [2.0]]])
+    assert spread(points, values, np.array([[0.1, 0.2]]))[0, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.zeros((1, 2)),
+        np.array([[0.0, 0.0], [1.0, 1.0]]),
+        np.linspace(-1, 1, 40)[:, None] * np.array([[1.0, 2.0]]) / 2,
+    ],
+    ids=["one", "two", "on a line"],
+)
+def test_points_without_a_plane_have_the_nearest_value(points):
+    values = np.arange(float(len(points)))[:, None]
+    found = spread(points, values, points + 1e-3)
+    assert np.array_equal(found, values)
+    assert np.isfinite(near_places(points)).all()
+
+
+def test_places_follow_the_density_of_the_points():
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(-0.5, 0.02, (400, 2)), rng.uniform(-1, 1, (100, 2))])
+    places = near_places(points)
+    assert len(places) == 8000
+    assert np.array_equal(places, near_places(points))
+    assert np.mean(np.linalg.norm(places + 0.5, axis=1) < 0.1) > 0.6
+    assert (places >= points.min(0)).all()
+    assert (places <= points.max(0)).all()

@@ -1,0 +1,50 @@
+"""Quick products are the products."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alfilter.ops.matmul import multiply, outer
+
+SIZES = st.integers(1, 70)
+
+
+@given(SIZES, SIZES, st.integers(1, 60), st.booleans(), st.sampled_from([torch.float32, torch.float64]))
+def test_whatever_the_sizes(rows: int, wide: int, narrow: int, sliced: bool, dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(rows * 5000 + wide * 70 + narrow)
+    g = torch.randn(rows, wide, generator=generator, dtype=torch.float64)
+    x = torch.randn(rows, narrow + 3, generator=generator, dtype=torch.float64)
+    x = x[:, 1 : narrow + 1] if sliced else x[:, :narrow].contiguous()
+    weight = torch.randn(wide, narrow, generator=generator, dtype=torch.float64)
+    close = {"rtol": 1e-9, "atol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 1e-4}
+    found = outer(g.to(dtype), x.to(dtype))
+    torch.testing.assert_close(found.double(), torch.einsum("nw,nk->wk", g, x), **close)
+    assert found.is_contiguous(), "an optimiser reads it as one row of numbers"
+    expected = torch.einsum("nw,wk->nk", g, weight)
+    torch.testing.assert_close(multiply(g.to(dtype), weight.to(dtype)).double(), expected, **close)
+    turned = weight.t().contiguous().to(dtype)
+    torch.testing.assert_close(multiply(g.to(dtype), turned.t()).double(), expected, **close)
+
+
+def test_nothing_is_read_or_written_beside() -> None:
+    """A vector of eight at the edge of a matrix of three columns must stay within its rows."""
+    room = torch.full((5, 9), torch.nan)
+    a, b = torch.randn(4, 3), torch.randn(3, 3)
+    room[:4, :3] = a
+    torch.testing.assert_close(multiply(room[:4, :3], b), a @ b)
+
+
+def test_nan_and_infinity_reach_the_result() -> None:
+    a = torch.tensor([[torch.nan, 1.0], [1.0, torch.inf]])
+    found = multiply(a, torch.ones(2, 3))
+    assert found[0].isnan().all()
+    assert found[1].isinf().all()
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (5, 3, 0)])
+def test_empty(shape: tuple[int, int, int]) -> None:
+    n, k, m = shape
+    assert multiply(torch.ones(n, k), torch.ones(k, m)).shape == (n, m)

@@ -1,0 +1,173 @@
+"""Shapes on the command line: fit, resume, mesh, eval, and every mistake in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.commands import alfilter, complaint, picture, without_figures
+from tests.support.shapes import ball, cube, trimesh
+
+from alfilter.errors import UserError
+from alfilter.methods import build
+from alfilter.render.mesh import check_resolution
+from alfilter.training import save
+
+SMALL = ("--set", "width=16", "--set", "depth=1", "--set", "levels=3", "--set", "grid=4", "--threads", "1")
+SHORT = ("--steps", "120", "--train", "batch=256", "--train", "lr=5e-3")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a ball of radius 3 around (10, 0, 0), and figures that cost nothing."""
+    monkeypatch.chdir(tmp_path)
+    without_figures(monkeypatch)
+    monkeypatch.setattr(
+        "alfilter.report.figures.shape.slice_figure", lambda *given: (tmp_path / "dot.png").read_bytes()
+    )
+    monkeypatch.setattr("alfilter.report.figures.shape.alpha_slice", lambda *given: (tmp_path / "dot.png").read_bytes())
+    monkeypatch.setattr("alfilter.report.figures.shape.RESOLUTION", 32)
+    monkeypatch.setattr("alfilter.report.figures.shape._SPLATS", 2000)
+    monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
+    monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 1024, "reuse": 4, "window": 2})
+    monkeypatch.setattr("alfilter.metrics.shape.GRID", 32)
+    monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.compare.__defaults__", (2000, 24))
+    picture(tmp_path / "dot.png")
+    trimesh.Trimesh(*ball(3.0, (10, 0, 0), levels=3)).export(tmp_path / "ball.ply")
+    return tmp_path
+
+
+def test_from_a_mesh_to_a_mesh(home: Path) -> None:
+    code, out, err = alfilter("fit", "ball.ply", *SMALL, *SHORT, "--out", "run", "--json")
+    assert code == 0, err
+    assert "mesh: 1,280 faces, 642 vertices, 1 component, watertight" in err
+    line = json.loads(out)
+    assert {"iou", "sdf_near", "sdf_far"} <= set(line["metrics"])
+    assert json.loads((home / "run/config.json").read_text())["preset"] == "default-shape"
+    assert (home / "run/report.html").exists()
+    assert (home / "run/reference.png").exists()
+    assert (home / "run/alpha.png").exists()
+
+    model = "run/model.safetensors"
+    for form in ("ply", "obj", "stl", "glb"):
+        colour = ["--alpha"] if form != "stl" else []
+        code, out, err = alfilter("mesh", model, f"out.{form}", "--resolution", "40", "--json", *colour)
+        assert code == 0, err
+        found = json.loads(out)
+        back = trimesh.load(f"out.{form}", process=False, force="mesh")
+        assert len(back.faces) == found["faces"] > 0
+        assert abs(back.bounds.mean(axis=0)[0] - 10) < 3.5  # in the user's units again
+    code, out, err = alfilter("mesh", model, "out.ply", "--resolution", "24")
+    assert (code, "of the grid" in out) == (0, True), err
+    code, out, err = alfilter("eval", model, "ball.ply", "--json")
+    assert code == 0, err
+    assert json.loads(out)["metrics"]["chamfer_floor"] > 0
+    assert "holds image" in complaint("eval", model, "dot.png")
+    assert "not a picture" in complaint("render", model, "x.png")
+
+
+def test_a_stopped_run_goes_on_to_the_same_bytes(home: Path) -> None:
+    from alfilter.runs.run import Order, run
+
+    whole = Order("ball.ply", options={"width": 8, "depth": 1, "levels": 2, "grid": 3},
+                  training={"steps": 40, "batch": 256}, out="whole", checkpoint_every=0.0)  # fmt: skip
+    run(whole)
+    seen: list[int] = []
+    halves = Order(**{**whole.__dict__, "out": "halves"})
+    line = run(halves, on_progress=lambda p: seen.append(p.step), should_stop=lambda: len(seen) >= 17)
+    assert not line["finished"]
+    assert run(Order(**{**halves.__dict__, "resume": True}))["finished"]
+    assert (home / "whole/model.safetensors").read_bytes() == (home / "halves/model.safetensors").read_bytes()
+
+
+def test_mistakes(home: Path) -> None:
+    vertices, faces = cube()
+    square = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+    trimesh.Trimesh(square, [[0, 1, 2], [0, 2, 3]], process=False).export("plane.ply")
+    trimesh.Trimesh(vertices * [1, 0, 0], faces, process=False).export("line.ply")
+    Path("empty.obj").write_text("# obj\nv 0 0 0\n")
+    Path("nan.obj").write_text("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    Path("bare.ply").write_text("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
+                                "property float z\nend_header\n0 0 0\n")  # fmt: skip
+    fit = ("fit", *SMALL, *SHORT, "--out", "run")
+    assert "encloses nothing" in complaint(*fit, "plane.ply")
+    assert "no face of line.ply has an area" in complaint(*fit, "line.ply")
+    assert "empty.obj" in complaint(*fit, "empty.obj")
+    assert "NaN or infinite" in complaint(*fit, "nan.obj")
+    assert "no faces and no normals" in complaint(*fit, "bare.ply")
+    assert "is for pictures" in complaint(*fit, "ball.ply", "--observe", "every:2")
+    code, out, err = alfilter(*fit, "ball.ply", "--auto")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].endswith("ball.ply has no fixed ones; leave --auto out")
+    assert not Path("run").exists()
+
+    image = build("siren", in_dim=2, out_dim=3, width=8, depth=1)
+    image.signal = {"kind": "image", "shape": [4, 4], "channels": 3, "bits": 8, "observe": "all", "observe_seed": 0,
+                    "low": 0.0, "high": 255.0}  # fmt: skip
+    save(image, "image.safetensors")
+    assert "represents image, not a shape" in complaint("mesh", "image.safetensors", "out.ply")
+    shape = build("siren", in_dim=3, out_dim=1, width=8, depth=1)
+    shape.signal = {"kind": "shape", "frame": {"offset": [0, 0, 0], "scale": 1.0}}
+    save(shape, "shape.safetensors")
+    assert "ends in .ply, .obj, .stl, .glb, got 'out.png'" in complaint("mesh", "shape.safetensors", "out.png")
+    assert "cannot write" in complaint("mesh", "shape.safetensors", "none/out.ply", "--resolution", "16")
+    assert "between 8 and 8192, got 4" in complaint("mesh", "shape.safetensors", "out.ply", "--resolution", "4")
+    assert "GB are free" in complaint("mesh", "shape.safetensors", "out.ply", "--resolution", "8192")
+    assert "siren has no α" in complaint("mesh", "shape.safetensors", "out.ply", "--alpha")
+    assert "STL holds no colours" in complaint("mesh", "shape.safetensors", "out.stl", "--alpha")
+    shape.signal = {"kind": "shape"}
+    save(shape, "lost.safetensors")
+    assert "where its shape stands" in complaint("mesh", "lost.safetensors", "out.ply")
+    assert not list(Path().glob("out.*"))
+    assert not list(Path().glob(".out*"))
+
+
+def test_self_intersections_are_fitted_and_said(home: Path) -> None:
+    bodies = [trimesh.Trimesh(*ball(1.0, (x, 0, 0), levels=2)) for x in (0.0, 1.0)]
+    trimesh.util.concatenate(bodies).export("two.ply")
+    code, _, err = alfilter("fit", "two.ply", *SMALL, *SHORT, "--out", "run")
+    assert code == 0, err
+    assert "self-intersection" in err
+    assert "2 components" in err
+
+
+def test_memory_is_asked_for_before_the_work() -> None:
+    check_resolution(64)
+    with pytest.raises(UserError, match=r"needs about \d+\.\d GB"):
+        check_resolution(8192)
+
+
+def test_large_files_are_announced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from alfilter.tasks import SdfTask, open_task
+
+    monkeypatch.setattr("alfilter.signals.mesh.LARGE", 1000)
+    monkeypatch.setattr("alfilter.geometry.repair.MANY", 1000)
+    monkeypatch.setattr("alfilter.tasks.sdf.MANY", 1000)
+    said: list[str] = []
+    task = open_task("ball.ply", say=said.append)
+    assert said[:2] == ["reading ball.ply, 0 MB", "1,280 faces: looking for duplicates"]
+    assert isinstance(task, SdfTask)
+    assert task.distance(np.zeros((1, 3)))[0] == pytest.approx(-0.9, abs=0.01)  # from the process beside
+    assert task.signal._nearby is None
+
+
+def test_alpha_in_a_slice() -> None:
+    from alfilter.analysis import filtered_encoding_of
+    from alfilter.report.figures.shape import alpha_slice
+
+    encoding = filtered_encoding_of(build("al-sine", in_dim=3, out_dim=1, width=8, depth=1, levels=3, grid=4))
+    assert encoding is not None
+    assert alpha_slice(encoding).startswith(b"\x89PNG")
+
+
+def test_the_view_shows_the_nearer_surface() -> None:
+    from alfilter.geometry.repair import Triangles
+    from alfilter.report.figures.shape import view
+
+    shown = view(Triangles(*ball(0.5, levels=3)), size=60)
+    assert shown.shape == (60, 60, 3)
+    assert (shown[0] == 1).all()
+    assert shown[25:35, 25:35].max() < 0.9
+    assert np.isfinite(shown).all()

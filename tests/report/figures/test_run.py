@@ -1,0 +1,108 @@
+"""Every figure is a PNG of a sensible size, whatever the shape of its input, and draws without a warning."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from alfilter.errors import UserError
+from alfilter.report.figures import run as figures
+
+RNG = np.random.default_rng(0)
+SHAPES = [(64, 64), (40, 90), (90, 40), (1, 1), (1, 300), (300, 1), (4, 200)]
+
+
+def opened(png: bytes) -> Image.Image:
+    """The decoded picture, which must be large enough to read and not blank."""
+    image = Image.open(io.BytesIO(png))
+    image.load()
+    assert image.format == "PNG"
+    assert all(300 <= side <= 2500 for side in image.size), image.size
+    assert len(image.convert("RGB").getcolors(10**7) or []) > 2
+    return image
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_alpha(shape: tuple[int, int]) -> None:
+    opened(figures.alpha_figure(RNG.uniform(-2, 33, shape), in_dim=2, levels=8, bandwidth=4.0, samples=shape))
+
+
+@pytest.mark.parametrize(("levels", "bandwidth"), [(1, 1.0), (3, 40.0), (12, 6.0)])
+def test_alpha_of_any_band(levels: int, bandwidth: float) -> None:
+    opened(figures.alpha_figure(np.full((8, 8), 2.0), 2, levels, bandwidth, (8, 8)))
+
+
+def test_alpha_shares_by_hand() -> None:
+    title = figures._shares(np.array([[0.0, 15.0], [15.0, 31.0]]), 32, 4.0)
+    assert title == "low-pass 25%, band-pass 50%, high-pass 25%\nlow-pass: α < 2, high-pass: α > 29"
+
+
+@pytest.mark.parametrize("levels", [1, 2, 5, 8])
+@pytest.mark.parametrize("shape", SHAPES[:4])
+def test_scales(levels: int, shape: tuple[int, int]) -> None:
+    opened(figures.scale_response_figure(RNG.uniform(0, 1, (levels, *shape))))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_error(shape: tuple[int, int]) -> None:
+    opened(figures.error_figure(RNG.exponential(0.1, shape)))
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_error_without_a_scale_of_its_own(value: float) -> None:
+    opened(figures.error_figure(np.full((8, 8), value)))
+
+
+def line(step: int, **more: Any) -> dict[str, Any]:
+    return {"step": step, "psnr": 10.0 + step**0.5, "lr": {"network": 1e-3 * 0.99**step, "alpha": 0.0}, **more}
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [],
+        [line(1)],
+        [line(s) for s in (0, 1, 10, 1000)],
+        [line(s, heldout_psnr=9.0) for s in range(1, 50)],
+        [{"step": 1, "psnr": float("inf"), "lr": None}],
+    ],
+    ids=["empty", "one", "log", "heldout", "not finite"],
+)
+def test_convergence(history: list[dict[str, Any]]) -> None:
+    opened(figures.convergence_figure(history))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_spectrum(shape: tuple[int, int]) -> None:
+    target = RNG.uniform(0, 1, shape)
+    opened(figures.spectrum_figure(target, 0.9 * target))
+    opened(figures.spectrum_figure(target, target))
+
+
+def test_wrong_shapes_are_named() -> None:
+    with pytest.raises(UserError, match=r"alpha must be a map \(H, W\) .* got shape \(4,\)"):
+        figures.alpha_figure(np.zeros(4), 2, 8, 4.0, (4, 4))
+    with pytest.raises(UserError, match=r"responses must have the shape \(L, H, W\)"):
+        figures.scale_response_figure(np.zeros((4, 4)))
+    with pytest.raises(UserError, match=r"one shape \(H, W\), got \(2, 2\) and \(3, 3\)"):
+        figures.spectrum_figure(np.zeros((2, 2)), np.zeros((3, 3)))
+
+
+def test_same_numbers_same_bytes() -> None:
+    error = RNG.uniform(0, 1, (8, 8))
+    assert figures.error_figure(error) == figures.error_figure(error)
+
+
+def test_matplotlib_waits_and_pyplot_never_comes() -> None:
+    code = (
+        "import sys, numpy as np, alfilter.report as r; assert 'matplotlib' not in sys.modules;"
+        "r.error_figure(np.ones((4, 4))); assert 'matplotlib' in sys.modules;"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

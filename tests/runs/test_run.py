@@ -1,0 +1,366 @@
+"""A run folder under every ill treatment: killed, stopped, resumed, repeated, pointed at the wrong thing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.support.commands import TINY, alfilter, complaint, picture, start, without_figures
+
+from alfilter.errors import UserError
+from alfilter.methods import training
+from alfilter.runs.run import History, Order, read_lines, run
+from alfilter.training import load
+
+FULL, MINI = ("--train", "batch=none"), ("--train", "batch=17")
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    return picture(tmp_path / "photo.png")
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_figures(monkeypatch)
+
+
+def fit_words(photo: Path, folder: Path, steps: int = 20, *more: str) -> list[str]:
+    return ["fit", str(photo), "--out", str(folder), "--steps", str(steps), "--json", *TINY, *more]
+
+
+def model_bytes(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+@pytest.mark.usefixtures("quick")
+def test_same_seed_same_file(photo: Path, tmp_path: Path) -> None:
+    for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
+        assert alfilter(*fit_words(photo, tmp_path / name, 20, "--seed", seed)).code == 0
+    assert model_bytes(tmp_path / "a") == model_bytes(tmp_path / "b") != model_bytes(tmp_path / "c")
+
+
+# ── killed, stopped, resumed ─────────────────────────────────────────────────────────────────────────────────────────
+
+STEPS = 400
+
+
+def wait_for(condition: Callable[[], bool], process: Any, patience: float = 60) -> None:
+    """Until something is true, or the process is over."""
+    end = time.monotonic() + patience
+    while not condition() and process.is_alive():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.003)
+
+
+def logged(folder: Path) -> int:
+    try:
+        return (folder / "history.jsonl").read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def finish(words: list[str], log: Path) -> None:
+    process = start(words, log)
+    process.join(90)
+    assert process.exitcode == 0, log.read_text()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
+    """What full-batch and mini-batch runs give when nothing happens to them: signal and folder."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    photo = picture(home / "photo.png")
+    for name, batch in (("full", FULL), ("mini", MINI)):
+        finish(fit_words(photo, home / name, STEPS, *batch), home / "log")
+    return {"full": (photo, home / "full"), "mini": (photo, home / "mini")}
+
+
+@pytest.mark.parametrize(("name", "batch"), [("full", FULL), ("mini", MINI)])
+def test_killed_at_any_moment(
+    name: str, batch: tuple[str, ...], undisturbed: dict[str, tuple[Path, Path]], tmp_path: Path
+) -> None:
+    photo, reference = undisturbed[name]
+    folder, log = tmp_path / "out", tmp_path / "log"
+    words = [*fit_words(photo, folder, STEPS, *batch), "--resume", "--checkpoint-every", "0"]
+    chance = random.Random(name)
+    early, late = sorted(chance.sample(range(1, 125), 2))
+    last = "model.safetensors" if name == "full" else "metrics.json"
+    moments: list[Callable[[], bool]] = [
+        lambda: folder.exists(),
+        lambda: logged(folder) >= early,
+        lambda: logged(folder) >= late,
+        lambda: (folder / last).exists(),
+    ]
+    for moment in moments:
+        process = start(words, log)
+        wait_for(moment, process)
+        time.sleep(chance.random() * 0.02)
+        process.kill()
+        process.join()
+    finish(words, log)
+    assert model_bytes(folder) == model_bytes(reference)
+    scores, expected = (json.loads((f / "metrics.json").read_text()) for f in (folder, reference))
+    assert scores["metrics"] == expected["metrics"]
+    assert [line["step"] for line in read_lines(folder / "history.jsonl")] == [
+        line["step"] for line in read_lines(reference / "history.jsonl")
+    ]
+    assert {f.name for f in folder.iterdir()} == {f.name for f in reference.iterdir()}
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_by_a_signal(number: int, code: int, undisturbed: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
+    photo, reference = undisturbed["mini"]
+    folder, log = tmp_path / "out", tmp_path / "log"
+    words = fit_words(photo, folder, STEPS, *MINI)
+    process = start(words, log)
+    wait_for(lambda: logged(folder) >= 30, process)
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join(60)
+    assert process.exitcode == code
+    said = log.read_text()
+    assert "stopped at step" in said
+    assert "Traceback" not in said
+    result = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+    assert 30 <= result["steps"] < STEPS
+    assert load(folder / "model.safetensors")(torch.zeros(1, 2)).shape == (1, 3)
+    assert (folder / "report.html").exists()
+    finish([*words, "--resume"], log)
+    assert model_bytes(folder) == model_bytes(reference)
+
+
+# ── folders ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_existing_folder_is_refused(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    words = fit_words(photo, folder)
+    assert alfilter(*words).code == 0
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert complaint(*words) == f"{folder} holds files already; give --resume, --overwrite or another --out"
+    assert "exclude each other" in complaint(*words, "--resume", "--overwrite")
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_finished_run_resumed_does_nothing(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    first = alfilter(*fit_words(photo, folder))
+    before = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in folder.iterdir()}
+    again = alfilter(*fit_words(photo, folder), "--resume")
+    assert (again.code, again.out) == (0, first.out)
+    assert "finished already" in again.err
+    assert {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("quick")
+def test_overwrite_removes_only_files_of_a_run(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    (folder / "notes.txt").write_text("mine")
+    (folder / ".notes.png.abcdefgh.png").write_text("mine too")
+    (folder / ".error.png.abcdefgh.png").write_text("left by a kill")
+    words = ("--method", "siren", "--out", str(folder), "--steps", "2", "--overwrite", "--set", "width=8")
+    assert alfilter("fit", str(photo), *words).code == 0
+    held = {file.name for file in folder.iterdir()}
+    assert {"notes.txt", ".notes.png.abcdefgh.png", "model.safetensors"} <= held
+    assert not held & {"alpha.png", ".error.png.abcdefgh.png"}
+    assert load(folder / "model.safetensors").spec["method"] == "siren"
+
+
+CHANGES = [
+    (("--steps", "30"), "training steps=20, asked was steps=30"),
+    (("--train", "lr=0.5"), f"training lr={training('al-sine').lr:g}, asked was lr=0.5"),
+    (("--set", "levels=4"), "options levels=3, asked was levels=4"),
+    (("--seed", "1"), "seed 0, asked was 1"),
+    (("--method", "al-relu"), "method al-sine, asked was al-relu"),
+    (("--observe", "every:2", "--preset", "default"), "signal observe=all, asked was observe=every:2"),
+]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("change", "said"), CHANGES, ids=[" ".join(change) for change, _ in CHANGES])
+def test_resuming_another_run_is_refused(change: tuple[str, ...], said: str, photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    assert said in complaint(*fit_words(photo, folder), *change, "--resume")
+
+
+@pytest.mark.usefixtures("quick")
+def test_resuming_with_another_picture_is_refused_and_a_moved_one_is_not(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    assert "signal sha256=" in complaint(*fit_words(picture(tmp_path / "b.png", seed=9), folder), "--resume")
+    moved = photo.rename(tmp_path / "moved.png")
+    assert alfilter(*fit_words(moved, folder), "--resume").code == 0
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_folder_that_holds_no_run(photo: Path, tmp_path: Path) -> None:
+    (tmp_path / "album").mkdir()
+    (tmp_path / "album" / "error.png").write_text("a photo of mine")
+    assert "no run to resume" in complaint(*fit_words(photo, tmp_path / "album"), "--resume")
+    assert (tmp_path / "album" / "error.png").read_text() == "a photo of mine"
+    assert alfilter(*fit_words(photo, tmp_path / "fresh"), "--resume").code == 0
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_run_never_eats_its_own_signal(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    said = complaint(*fit_words(folder / "reference.png", folder), "--overwrite")
+    assert "would be written over" in said
+    assert (folder / "reference.png").exists()
+    assert (folder / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("name", ["config.json", "metrics.json", "checkpoint.safetensors"])
+@pytest.mark.usefixtures("quick")
+def test_a_damaged_folder_is_named(name: str, photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    if name == "checkpoint.safetensors":
+        (folder / "metrics.json").unlink()
+    for damage in ("{", "[]"):
+        (folder / name).write_text(damage)
+        code, out, err = alfilter(*fit_words(photo, folder), "--resume", "--quiet")
+        assert (code, out) == (2, "")
+        assert str(folder / name) in err
+        assert err.count("\n") == 1
+
+
+# ── what goes wrong on the way ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("steps", [1, 3, 200])
+@pytest.mark.usefixtures("quick")
+def test_a_loss_that_is_not_finite(steps: int, photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    words = ("--method", "pe-mlp", "--steps", str(steps), "--train", "lr=1e37", "--set", "depth=3", "--quiet")
+    code, out, err = alfilter("fit", photo, "--out", folder, "--threads", "1", "--set", "width=16", *words)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "became NaN or infinite at step " in err
+    assert "lr=1e+37" in err
+    assert torch.isfinite(load(folder / "model.safetensors")(torch.rand(20, 2))).all()
+    again = alfilter("fit", photo, "--out", folder, "--threads", "1", "--set", "width=16", *words, "--resume")
+    assert again.err == err
+    assert torch.isfinite(load(folder / "model.safetensors")(torch.rand(20, 2))).all()
+
+
+def no_space(*given: object, **named: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_disk_that_fills_up(photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the first file: nothing is left. Later: the run can be resumed once there is space, and ends the same."""
+    words = fit_words(photo, tmp_path / "out")
+    with monkeypatch.context() as context:
+        context.setattr(Path, "replace", no_space)
+        assert "No space left on device" in complaint(*words)
+    assert not (tmp_path / "out").exists()
+    with monkeypatch.context() as context:
+        context.setattr(Path, "write_bytes", no_space)
+        code, out, err = alfilter(*words)
+        assert (code, out) == (2, "")
+        assert "No space left on device" in err
+        assert "Traceback" not in err
+    assert not [file.name for file in (tmp_path / "out").iterdir() if file.name.startswith(".")]
+    assert alfilter(*words, "--resume").code == 0
+    assert alfilter(*fit_words(photo, tmp_path / "whole")).code == 0
+    assert model_bytes(tmp_path / "out") == model_bytes(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("quick")
+def test_history_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        write = staticmethod(no_space)
+        close = staticmethod(no_space)
+
+    monkeypatch.setattr(Path, "open", lambda *given, **named: Full())
+    with pytest.raises(ValueError, match="No space left on device"), History(tmp_path / "history.jsonl") as history:
+        history.add({"step": 1})
+
+
+def test_a_full_file_system(photo: Path, tmp_path: Path) -> None:
+    """A real one, where the test may mount it."""
+    import subprocess
+
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8k", "none", str(place)], capture_output=True, check=False
+    )
+    if mount.returncode != 0:
+        pytest.skip("needs the right to mount a small file system")
+    try:
+        code, out, err = alfilter(*fit_words(photo, place / "out", 20), "--quiet", "--checkpoint-every", "0")
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    assert err.count("\n") == 1
+    assert "No space left" in err
+
+
+def test_history_goes_on_after_a_torn_line(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"st')
+    with History(file) as history:
+        history.cut(2)
+        history.add({"step": 3, "again": True})
+    assert read_lines(file) == [{"step": 1}, {"step": 2}, {"step": 3, "again": True}]
+    file.write_text('{"step": 1}\n[2]\n{"step": 3}\n')
+    assert read_lines(file) == [{"step": 1}]
+    assert read_lines(tmp_path / "none") == []
+
+
+def test_order_names_its_folder() -> None:
+    assert Order("a/b/photo.png").folder() == Path("runs/photo-al-sine")
+    assert Order("sample:astronaut", method="siren").folder() == Path("runs/astronaut-siren")
+    assert Order("x.png", out="here").folder() == Path("here")
+
+
+@pytest.mark.usefixtures("quick")
+def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    order = Order(
+        str(photo),
+        method="siren",
+        out=str(tmp_path / "out"),
+        options={"width": 8, "depth": 1},
+        training={"steps": 3},
+        checkpoint_every=0,
+    )
+    line = run(order, say=said.append)
+    assert line["finished"] is True
+    assert line["steps"] == 3
+    assert len(said) == 1
+
+
+def test_the_device_is_chosen_or_refused_in_one_line() -> None:
+    import torch
+
+    from alfilter.runs.run import choose_device
+
+    assert choose_device("cpu") == torch.device("cpu")
+    assert choose_device("auto").type in ("cpu", "cuda", "mps")
+    with pytest.raises(UserError, match="there is no device 'cdua'; did you mean 'cuda'"):
+        choose_device("cdua")
+    for name, there in (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available())):
+        if not there:
+            with pytest.raises(UserError, match=f"no {name} device"):
+                choose_device(name)

@@ -1,0 +1,96 @@
+"""What the tests of the command line share: tiny pictures, tiny networks, commands in and out of this process."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from alfilter.cli import main
+from alfilter.signals import write_image
+
+SIZES = ("--set", "width=16", "--set", "depth=1")
+TINY = (*SIZES, "--set", "levels=3", "--set", "grid=8", "--threads", "1")
+FILES = (
+    *("model.safetensors", "config.json", "metrics.json", "history.jsonl", "report.html", "alpha.png", "error.png"),
+    *("reconstruction.png", "convergence.png"),
+)
+
+
+class Outcome(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+def alfilter(*words: str | Path) -> Outcome:
+    """A command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main([str(word) for word in words])
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def complaint(*words: str | Path) -> str:
+    """The one line of a command that must be refused: exit code 2, nothing on stdout, no traceback."""
+    code, out, err = alfilter(*words)
+    assert (code, out) == (2, ""), err
+    assert err.startswith("alfilter: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1, err
+    return err.removeprefix("alfilter: ").strip()
+
+
+def picture(path: Path, height: int = 12, width: int = 10, channels: int = 3, bits: int = 8, seed: int = 0) -> Path:
+    """A smooth random picture in a file."""
+    coarse = np.random.default_rng(seed).random((3, 3, channels))
+    rows, columns = np.linspace(0, 2, height), np.linspace(0, 2, width)
+    smooth = np.stack([_bilinear(coarse[..., c], rows, columns) for c in range(channels)], axis=-1)
+    write_image(path, smooth, bits)
+    return path
+
+
+def _bilinear(nodes: Any, rows: Any, columns: Any) -> Any:
+    along = np.stack([np.interp(columns, range(3), row) for row in nodes])
+    return np.stack([np.interp(rows, range(3), column) for column in along.T], axis=1)
+
+
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no charts: they take most of the time of a tiny run."""
+    buffer = io.BytesIO()
+    Image.new("L", (8, 8)).save(buffer, "PNG")
+    drawn: Callable[..., bytes] = lambda *given: buffer.getvalue()  # noqa: E731
+    for name in ("error_figure", "spectrum_figure", "alpha_figure", "scale_response_figure", "convergence_figure"):
+        monkeypatch.setattr(f"alfilter.report.figures.run.{name}", drawn)
+    monkeypatch.setattr("alfilter.report.figures.sparse.sparse_figure", drawn)
+
+
+def start(words: list[str], log: Path) -> ForkServerProcess:
+    """A command in a process of its own, made from a server that has imported everything already."""
+    context = multiprocessing.get_context("forkserver")
+    heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.elementwise", "torch._dynamo"]
+    context.set_forkserver_preload(["tests.support.commands", *heavy])
+    process = context.Process(target=_command, args=(words, str(log)))
+    process.start()
+    return process
+
+
+def _command(words: list[str], log: str) -> None:
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        without_figures(patch)
+        sys.exit(main(words))
