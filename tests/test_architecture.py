@@ -76,14 +76,13 @@ def test_the_table_itself_points_up() -> None:
     row_of = {part: number for number, row in enumerate(ROWS) for part in row}
     for part, names in ALLOWED.items():
         above = {name.split(".")[0] for name in names} - {"errors", "files", "extras"}
-        # the analysis looks at fields through a task's sampling, the command line at its own helpers
-        beside = (
-            {("analysis", "tasks")}
-            | {("rendering", "predicting"), ("pictures", "predicting"), ("runs", "pictures"), ("experiments", "auto")}
-            | {("replay", "rendering")}
-            | {("commands", name) for name in ROWS[-1]}
-            | {("cli", "commands")}
-        )
+        beside = {
+            ("report", "experiments"),
+            ("report", "runs"),
+            ("report", "render"),
+            ("render", "report"),
+            ("viewer", "runs"),
+        } | {("cli", "commands")}
         assert all(row_of[name] < row_of[part] or (part, name) in beside for name in above), part
 
 
