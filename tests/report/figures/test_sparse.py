@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from alfilter.report.figures.sparse import sparse_figure
-from alfilter.report.page.html import png_size
+from alfilter.report.page.document import png_size
 
 
 @pytest.mark.parametrize(("channels", "with_alpha"), [(3, True), (1, False)])

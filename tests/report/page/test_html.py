@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from alfilter.report.page.html import ALPHA_ONLY, render_page, shown_number, table
+from alfilter.report.page.document import table
+from alfilter.report.page.html import render_page, shown_number
+from alfilter.report.page.labels import ALPHA_ONLY
 from alfilter.report.page.run import PICTURES
 
 VOID = {"meta", "img", "input", "br"}

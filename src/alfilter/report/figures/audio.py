@@ -13,7 +13,7 @@ from alfilter.encodings import FilteredFourier
 from alfilter.evaluate import Scores, sample_grid
 from alfilter.files import write_bytes
 from alfilter.methods import Field
-from alfilter.report.figures import run as figures
+from alfilter.report.figures import canvas
 from alfilter.tasks import AudioTask
 
 if TYPE_CHECKING:
@@ -44,30 +44,30 @@ def waveform_figure(wave: Array, fitted: Array, rate: float, seen: NDArray[np.bo
     A column of the figure shows the lowest and the highest sample it stands for, so that no peak is lost. seen: which
     samples were; the error of the others is drawn over that of the seen ones.
     """
-    figure = figures._figure(8.4, 5.0)
+    figure = canvas.new_figure(8.4, 5.0)
     top, middle, below = figure.subplots(3, 1, sharex=True)
     truth, guess = wave.mean(-1), fitted.mean(-1)
     error = guess - truth
     for axes, values, name in ((top, truth, "truth"), (middle, guess, "fit")):
-        _envelope(axes, values, rate, figures.GREY if name == "truth" else figures.BLUE)
+        _envelope(axes, values, rate, canvas.GREY if name == "truth" else canvas.BLUE)
         axes.set(ylim=(-1.05, 1.05), ylabel=f"{name}\nof the peak")
-        figures._plain(axes)
+        canvas.plain_axes(axes)
     for mask, colour, label in _parts(seen):
         _envelope(below, np.where(mask, error, np.nan), rate, colour, label)
     if seen is not None:
         below.legend(frameon=False, fontsize=8, loc="upper right")
     reach = float(np.abs(error).max()) or 1.0
     below.set(ylim=(-1.05 * reach, 1.05 * reach), ylabel="error\nof the peak", xlabel="seconds")
-    figures._plain(below)
+    canvas.plain_axes(below)
     below.set_xlim(0, len(wave) / rate)
-    return figures._png(figure)
+    return canvas.png_bytes(figure)
 
 
 def spectrogram_figure(truth: Array, fitted: Array, rate: float) -> bytes:
     """Power over time and frequency of truth, fit and error (n,), in decibels below the truth's loudest."""
     power = [spectrogram(values) for values in (truth, fitted, fitted - truth)]
     loudest = max(float(power[0].max()), 1e-20)
-    figure = figures._figure(8.4, 6.2)
+    figure = canvas.new_figure(8.4, 6.2)
     panels = figure.subplots(3, 1, sharex=True)
     for axes, values, name in zip(panels, power, ("truth", "fit", "error"), strict=True):
         shown = 10 * np.log10(np.maximum(values / loudest, 10 ** (-_DECIBELS / 10)))
@@ -79,7 +79,7 @@ def spectrogram_figure(truth: Array, fitted: Array, rate: float) -> bytes:
         axes.set_title(name, loc="left", fontsize=9)
     panels[-1].set(xlabel="seconds")
     figure.colorbar(image, ax=list(panels), fraction=0.03, label="dB below the loudest of the truth")
-    return figures._png(figure)
+    return canvas.png_bytes(figure)
 
 
 def spectrogram(values: Array, columns: int = 600) -> Array:
@@ -100,33 +100,33 @@ def spectrogram(values: Array, columns: int = 600) -> Array:
 def alpha_curve(encoding: FilteredFourier, count: int, rate: float) -> bytes:
     """α over time in channels, and on the right the frequency in Hz that a scale carries."""
     alpha = alpha_map(encoding, (min(count, _COLUMNS),)).numpy()
-    figure = figures._figure(8.4, 2.8)
+    figure = canvas.new_figure(8.4, 2.8)
     axes = figure.add_subplot()
     seconds = np.linspace(0, (count - 1) / rate, len(alpha))
-    axes.plot(seconds, alpha, color=figures.BLUE, linewidth=1)
+    axes.plot(seconds, alpha, color=canvas.BLUE, linewidth=1)
     half = encoding.bandwidth / 2
-    axes.fill_between(seconds, alpha - half, alpha + half, color=figures.BLUE, alpha=0.15, linewidth=0)
+    axes.fill_between(seconds, alpha - half, alpha + half, color=canvas.BLUE, alpha=0.15, linewidth=0)
     channels = 2 * encoding.levels
     axes.set(xlabel="seconds", ylabel="α in channels", xlim=(0, count / rate), ylim=(-0.5, channels - 0.5))
     right = axes.secondary_yaxis("right")
     right.set_yticks(2 * np.arange(encoding.levels) + 0.5, _hertz(encoding.levels, count, rate))
     right.tick_params(length=2, labelsize=7)
     right.set_ylabel("Hz")
-    figures._plain(axes)
-    return figures._png(figure)
+    canvas.plain_axes(axes)
+    return canvas.png_bytes(figure)
 
 
 def scale_strip(encoding: FilteredFourier, count: int, rate: float) -> bytes:
     """H̄_j(α(t)) of every dyadic scale over time, from 0 to 1."""
     maps = response_maps(encoding, (min(count, _COLUMNS),)).numpy()  # (L, n)
-    figure = figures._figure(8.4, 2.8)
+    figure = canvas.new_figure(8.4, 2.8)
     axes = figure.add_subplot()
     extent = (0.0, count / rate, -0.5, encoding.levels - 0.5)
     image = axes.imshow(maps, origin="lower", aspect="auto", extent=extent, cmap="viridis", vmin=0.0, vmax=1.0)
     axes.set_yticks(range(encoding.levels), _hertz(encoding.levels, count, rate), fontsize=7)
     axes.set(xlabel="seconds", ylabel="Hz of the scale")
     figure.colorbar(image, ax=axes, fraction=0.04, label=r"$\bar{H}_j(\alpha(t))$")
-    return figures._png(figure)
+    return canvas.png_bytes(figure)
 
 
 def _hertz(levels: int, count: int, rate: float) -> list[str]:
@@ -144,8 +144,8 @@ def _seen(task: AudioTask) -> NDArray[np.bool_] | None:
 
 def _parts(seen: NDArray[np.bool_] | None) -> list[tuple[Any, str, str | None]]:
     if seen is None:
-        return [(True, figures.RED, None)]
-    return [(seen, figures.BLUE, "seen"), (~seen, figures.RED, "held out")]
+        return [(True, canvas.RED, None)]
+    return [(seen, canvas.BLUE, "seen"), (~seen, canvas.RED, "held out")]
 
 
 def _envelope(axes: Axes, values: Array, rate: float, colour: str, label: str | None = None) -> None:

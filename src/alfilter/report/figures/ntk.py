@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.report.figures.run import GREY, _figure, _plain, _png
+from alfilter.report.figures.canvas import GREY, new_figure, plain_axes, png_bytes
 
 # Okabe and Ito's colours in an order in which neighbours differ most
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -18,7 +18,7 @@ def ntk_figure(spectra: Mapping[str, Sequence[float]], octaves: Mapping[str, Seq
 
     spectra: normalised eigenvalues, largest first. octaves: share around 1, 2, 4 … cycles across the domain.
     """
-    figure = _figure(11.0, 3.3)
+    figure = new_figure(11.0, 3.3)
     left, middle, right = figure.subplots(1, 3)
     base = np.asarray(spectra[baseline]) if baseline in spectra else None
     for colour, (name, values) in zip(_colours(len(spectra)), spectra.items(), strict=True):
@@ -37,9 +37,9 @@ def ntk_figure(spectra: Mapping[str, Sequence[float]], octaves: Mapping[str, Seq
     right.set_xscale("log", base=2)
     for axes in (left, middle, right):
         axes.title.set_fontsize(9)
-        _plain(axes)
+        plain_axes(axes)
     left.legend(frameon=False, fontsize=7)
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def _colours(count: int) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from alfilter.files import write_bytes
 from alfilter.report.figures.arrays import Array
+from alfilter.report.figures.canvas import new_figure, plain_axes, png_bytes
 from alfilter.report.figures.pixels import pixels
-from alfilter.report.figures.run import _figure, _plain, _png
 from alfilter.report.overview.collect import Entry, from_line
 from alfilter.report.overview.curves import mean_curves
 from alfilter.report.overview.scenes import scene_name, scenes_of
@@ -36,7 +36,7 @@ def write_plates(item: str, study: str, lines: Sequence[Mapping[str, Any]], fold
 def convergence(entries: Sequence[Entry]) -> bytes:
     """PSNR over the first 100 steps and over all, a curve a setting: the mean over its pictures."""
     series = mean_curves(entries)
-    figure = _figure(8.6, 3.4)
+    figure = new_figure(8.6, 3.4)
     early, whole = figure.subplots(1, 2)
     for number, (name, steps, values) in enumerate(series):
         style: dict[str, Any] = {"color": COLOURS[number], "linestyle": STROKES[number % 4], "linewidth": 1.6}
@@ -47,15 +47,15 @@ def convergence(entries: Sequence[Entry]) -> bytes:
     whole.set(title="all steps", xlabel="step")
     figure.legend(*whole.get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside right center")
     for axes in (early, whole):
-        _plain(axes)
-    return _png(figure)
+        plain_axes(axes)
+    return png_bytes(figure)
 
 
 def crops(entries: Sequence[Entry]) -> bytes:
     """A row a picture: the truth, then every method, a detail enlarged below each."""
     found = list(scenes_of(_plain_rows(entries)).values())
     columns = 1 + max(len(rows) for rows in found)
-    figure = _figure(1.55 * columns, 3.45 * len(found))
+    figure = new_figure(1.55 * columns, 3.45 * len(found))
     grid = figure.subplots(2 * len(found), columns, squeeze=False)
     for k, rows in enumerate(found):
         truth = pixels(rows[0].pictures["reference"])
@@ -71,13 +71,13 @@ def crops(entries: Sequence[Entry]) -> bytes:
             _show(top, picture, name)
             _box(top, window)
             _show(below, picture[window])
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def alpha_maps(entries: Sequence[Entry]) -> bytes:
     """A row a picture of al-sine: truth, reconstruction, α, absolute difference."""
     rows = [entry for entry in entries if entry.group == "al-sine" and "alpha" in entry.pictures][:4]
-    figure = _figure(8.4, 2.15 * len(rows))
+    figure = new_figure(8.4, 2.15 * len(rows))
     grid = figure.subplots(len(rows), 4, squeeze=False)
     for k, entry in enumerate(rows):
         truth, shown = (pixels(entry.pictures[name]) for name in ("reference", "reconstruction"))
@@ -85,7 +85,7 @@ def alpha_maps(entries: Sequence[Entry]) -> bytes:
         _show(grid[k][1], shown, _told(entry))
         _map(figure, grid[k][2], _alpha(entry), "viridis", f"α, correlation {entry.alpha.get('structure', 0):+.2f}")
         _map(figure, grid[k][3], np.abs(shown - truth).mean(-1), "magma", "absolute difference")
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def sparse(entries: Sequence[Entry]) -> bytes:
@@ -94,7 +94,7 @@ def sparse(entries: Sequence[Entry]) -> bytes:
 
     rows = [entry for entry in entries if entry.group in (PAPER, LOW) and "observed" in entry.pictures]
     rows.sort(key=lambda entry: (entry.observe, entry.signal, entry.group != PAPER))
-    figure = _figure(10.2, 1.85 * len(rows))
+    figure = new_figure(10.2, 1.85 * len(rows))
     grid = figure.subplots(len(rows), 6, squeeze=False)
     for k, entry in enumerate(rows):
         truth, shown, seen = (pixels(entry.pictures[name]) for name in ("reference", "reconstruction", "observed"))
@@ -108,7 +108,7 @@ def sparse(entries: Sequence[Entry]) -> bytes:
         _show(grid[k][3], shown, "reconstruction")
         _map(figure, grid[k][4], error, "magma", f"error, unseen {entry.heldout.get('psnr') or 0:.1f} dB", top)
         _map(figure, grid[k][5], _alpha(entry), "viridis", "α")
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def shape_views(entries: Sequence[Entry]) -> bytes:
@@ -118,13 +118,13 @@ def shape_views(entries: Sequence[Entry]) -> bytes:
     rows = [entry for entry in entries if any(name.startswith("render_") for name in entry.pictures)]
     if not rows:
         return b""
-    figure = _figure(1.75 * (len(rows) + 1), 1.85 * len(VIEWS))
+    figure = new_figure(1.75 * (len(rows) + 1), 1.85 * len(VIEWS))
     grid = figure.subplots(len(VIEWS), len(rows) + 1, squeeze=False)
     for k, view in enumerate(VIEWS):
         _show(grid[k][0], pixels(rows[0].pictures[f"reference_{view}"]), "reference" if k == 0 else view)
         for column, entry in enumerate(rows, start=1):
             _show(grid[k][column], pixels(entry.pictures[f"render_{view}"]), entry.group if k == 0 else "")
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def _plain_rows(entries: Sequence[Entry]) -> list[Entry]:

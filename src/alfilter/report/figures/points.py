@@ -13,6 +13,7 @@ from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.evaluate import sample_axes
 from alfilter.files import write_bytes
 from alfilter.methods import Field
+from alfilter.report.figures import canvas
 from alfilter.report.figures import run as figures
 from alfilter.tasks.points import PointTask
 
@@ -45,18 +46,18 @@ def upright(values: NDArray[Any]) -> NDArray[Any]:
 
 def map_figure(model: Field, task: PointTask) -> bytes:
     """The first value along one coordinate, or over the first two with the others at their middle."""
-    figure = figures._figure(6.4, 4.2)
+    figure = canvas.new_figure(6.4, 4.2)
     axes = figure.add_subplot()
     names, value = task.signal.coord_names, task.signal.value_names[0]
     places, measured = _drawn(task)
     if task.in_dim == 1:
         across = torch.linspace(-1, 1, 1200)
         curve = _own_units(task, sample_axes(model, [across])[:, :1].numpy())
-        axes.scatter(places[:, 0], measured, s=7, color=figures.GREY, alpha=0.6, linewidths=0, label="measured")
-        axes.plot(task.signal.box.outward(across[:, None].double().numpy())[:, 0], curve, color=figures.BLUE)
+        axes.scatter(places[:, 0], measured, s=7, color=canvas.GREY, alpha=0.6, linewidths=0, label="measured")
+        axes.plot(task.signal.box.outward(across[:, None].double().numpy())[:, 0], curve, color=canvas.BLUE)
         axes.set(xlabel=names[0], ylabel=value)
-        figures._plain(axes)
-        return figures._png(figure)
+        canvas.plain_axes(axes)
+        return canvas.png_bytes(figure)
     middle = [torch.zeros(1)] * (task.in_dim - 2)
     side = torch.linspace(-1, 1, _SIDE)
     values = _own_units(task, sample_axes(model, [side, side, *middle]).view(_SIDE, _SIDE, -1)[..., :1].numpy())
@@ -70,27 +71,27 @@ def map_figure(model: Field, task: PointTask) -> bytes:
         axes.set_title(f"a slice: {held} at the middle of the range", loc="left", fontsize=9)
     figure.colorbar(image, ax=axes, label=value)
     axes.set(xlabel=names[0], ylabel=names[1])
-    return figures._png(figure)
+    return canvas.png_bytes(figure)
 
 
 def parity_figure(task: PointTask, prediction: Array) -> bytes:
     """Predicted against measured, one panel a value (four at most), seen points and held-out ones apart."""
     count = min(4, task.out_dim)
-    figure = figures._figure(3.2 * count + 0.6, 3.4)
+    figure = canvas.new_figure(3.2 * count + 0.6, 3.4)
     seen = np.ones(len(task.signal), bool) if task.seen is None else np.zeros(len(task.signal), bool)
     if task.seen is not None:
         seen[task.seen.numpy()] = True
     for k, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
         target = task.signal.measured[:, k]
-        _dots(axes, target[seen], prediction[seen, k], figures.BLUE, "seen")
-        _dots(axes, target[~seen], prediction[~seen, k], figures.RED, "held out")
+        _dots(axes, target[seen], prediction[seen, k], canvas.BLUE, "seen")
+        _dots(axes, target[~seen], prediction[~seen, k], canvas.RED, "held out")
         ends = [float(target.min()), float(target.max())]
-        axes.plot(ends, ends, color=figures.GREY, linewidth=0.8)
+        axes.plot(ends, ends, color=canvas.GREY, linewidth=0.8)
         axes.set(xlabel=f"{task.signal.value_names[k]} measured", ylabel="predicted")
         if not seen.all():
             axes.legend(frameon=False, markerscale=3, fontsize=8)
-        figures._plain(axes)
-    return figures._png(figure)
+        canvas.plain_axes(axes)
+    return canvas.png_bytes(figure)
 
 
 def _dots(axes: Axes, x: Array, y: Array, color: str, label: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +23,11 @@ from alfilter.report.figures.arrays import (
     tapered,
     wants_log_steps,
 )
+from alfilter.report.figures.canvas import BLUE, GREY, RED, new_figure, plain_axes, png_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure
 
 __all__ = [
     "alpha_figure",
@@ -40,10 +39,6 @@ __all__ = [
     "spectrum_figure",
 ]
 
-DPI = 180
-# Okabe and Ito's blue, vermilion and grey: told apart with every common kind of colour vision.
-BLUE, RED, GREY = "#0072b2", "#d55e00", "#777777"
-
 
 def alpha_figure(alpha: NDArray[Any], in_dim: int, levels: int, bandwidth: float, samples: tuple[int, int]) -> bytes:
     """The map α(x) (H, W), its colours read in channels on the left and as frequency on the right.
@@ -51,7 +46,7 @@ def alpha_figure(alpha: NDArray[Any], in_dim: int, levels: int, bandwidth: float
     Lines on map and bar part low-pass (α < B/2), band-pass and high-pass (α > C_N − 1 − B/2).
     """
     values, channels = as_map(alpha, "alpha"), 2 * in_dim * levels
-    figure = _figure(*_map_size(values.shape, extra=1.7))
+    figure = new_figure(*_map_size(values.shape, extra=1.7))
     axes = figure.add_subplot()
     image = _show(axes, values, "viridis", 0.0, float(channels - 1))
     bar = figure.colorbar(image, ax=axes, fraction=0.06, pad=0.03, extend=_extend(values, 0.0, channels - 1.0))
@@ -62,7 +57,7 @@ def alpha_figure(alpha: NDArray[Any], in_dim: int, levels: int, bandwidth: float
     edges = sorted({bandwidth / 2, channels - 1 - bandwidth / 2})
     _mark_edges(axes, bar, values, [edge for edge in edges if 0 < edge < channels - 1])
     axes.set_title(_shares(values, channels, bandwidth), loc="left", fontsize=9)
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def scale_response_figure(responses: NDArray[Any]) -> bytes:
@@ -73,7 +68,7 @@ def scale_response_figure(responses: NDArray[Any]) -> bytes:
     columns = min(4, len(maps))
     rows = -(-len(maps) // columns)
     cell = float(np.clip(maps.shape[1] / maps.shape[2], 0.4, 2.0))
-    figure = _figure(1.4 * columns + 0.8, max((1.4 * cell + 0.3) * rows, 1.8))
+    figure = new_figure(1.4 * columns + 0.8, max((1.4 * cell + 0.3) * rows, 1.8))
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for j, axes in enumerate(grid):
         if j >= len(maps):
@@ -82,7 +77,7 @@ def scale_response_figure(responses: NDArray[Any]) -> bytes:
         image = _show(axes, maps[j], "viridis", 0.0, 1.0)
         axes.set_title(f"$j={j}$: {2**j} cycle{'s' if j else ''}", fontsize=9)
     figure.colorbar(image, ax=list(grid), fraction=0.04, label=r"$\bar{H}_j(\alpha(x))$")
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def error_figure(error: NDArray[Any]) -> bytes:
@@ -91,7 +86,7 @@ def error_figure(error: NDArray[Any]) -> bytes:
     finite = values[np.isfinite(values)]
     top = float(np.percentile(finite, 99.5)) if finite.size else 0.0
     limit = top if top > 0 else 1.0
-    figure = _figure(*_map_size(values.shape, extra=1.1))
+    figure = new_figure(*_map_size(values.shape, extra=1.1))
     axes = figure.add_subplot()
     image = _show(axes, values, "magma", 0.0, limit)
     figure.colorbar(
@@ -100,21 +95,21 @@ def error_figure(error: NDArray[Any]) -> bytes:
     mean, worst = (float(finite.mean()), float(finite.max())) if finite.size else (0.0, 0.0)
     title = f"colours end at {limit:.3g} (99.5th percentile); mean {mean:.3g}, largest {worst:.3g}"
     axes.set_title(title, loc="left", fontsize=9)
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def convergence_figure(history: Sequence[Mapping[str, Any]]) -> bytes:
     """PSNR over steps, seen and (if logged) held out, with the learning rates below."""
     steps, psnr = curve(history, "psnr")
     held_steps, held = heldout_curve(history)
-    figure = _figure(5.8, 4.0)
+    figure = new_figure(5.8, 4.0)
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
     top.plot(steps, psnr, color=BLUE, label="seen")
     if len(held):
         top.plot(held_steps, held, color=RED, linestyle="--", label="held out")
         top.legend(frameon=False)
     top.set_ylabel("PSNR in dB")
-    _plain(top)
+    plain_axes(top)
     names = sorted({name for line in history for name in _rates(line)})
     for name, style in zip(names, ["-", "--", ":", "-."] * len(names), strict=False):
         below.plot(*curve(history, "lr", name), color=GREY, linestyle=style, linewidth=1, label=name)
@@ -122,10 +117,10 @@ def convergence_figure(history: Sequence[Mapping[str, Any]]) -> bytes:
     if len(names) > 1:
         below.legend(frameon=False, fontsize=7, ncols=len(names))
     below.set(ylabel="rate", xlabel="step")
-    _plain(below)
+    plain_axes(below)
     if wants_log_steps(steps):
         below.set_xscale("log")
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def spectrum_figure(target: NDArray[Any], recon: NDArray[Any]) -> bytes:
@@ -136,7 +131,7 @@ def spectrum_figure(target: NDArray[Any], recon: NDArray[Any]) -> bytes:
     truth, guess = as_map(target, "target"), as_map(recon, "recon")
     if truth.shape != guess.shape:
         raise UserError(f"target and recon must have one shape (H, W), got {truth.shape} and {guess.shape}")
-    figure = _figure(5.8, 3.6)
+    figure = new_figure(5.8, 3.6)
     axes = figure.add_subplot()
     rows = [
         (truth, "target", GREY, "-"),
@@ -155,25 +150,8 @@ def spectrum_figure(target: NDArray[Any], recon: NDArray[Any]) -> bytes:
         axes.set(xscale="log", yscale="log")
     axes.set(xlabel="frequency in cycles per pixel, up to Nyquist's 0.5", ylabel="mean power")
     axes.legend(frameon=False)
-    _plain(axes)
-    return _png(figure)
-
-
-def _figure(width: float, height: float) -> Figure:
-    """An empty figure of this many inches, ready for the Agg canvas."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _png(figure: Figure) -> bytes:
-    """The drawn figure; without the Software entry the same numbers give the same bytes in every version."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", metadata={"Software": None})
-    return buffer.getvalue()
+    plain_axes(axes)
+    return png_bytes(figure)
 
 
 def _map_size(shape: tuple[int, ...], extra: float) -> tuple[float, float]:
@@ -242,9 +220,3 @@ def _rate_axis(axes: Axes, rates: Array) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.yaxis.set_major_locator(MaxNLocator(2))
-
-
-def _plain(axes: Axes) -> None:
-    """Two spines and a faint grid."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25, linewidth=0.6)

@@ -17,7 +17,8 @@ from alfilter.geometry.repair import Triangles
 from alfilter.geometry.splat import splat
 from alfilter.methods import Field
 from alfilter.metrics.shape import surface_samples
-from alfilter.report.figures.run import _figure, _png, alpha_figure
+from alfilter.report.figures.canvas import new_figure, png_bytes
+from alfilter.report.figures.run import alpha_figure
 from alfilter.signals import write_image
 from alfilter.tasks import SdfTask
 
@@ -65,7 +66,7 @@ def slice_figure(model: Any, task: SdfTask) -> bytes:
     points = _plane()
     learned = distances_at(model, points).reshape(_SIDE, _SIDE) / 2
     true = task.distance(points.astype(np.float64)).reshape(_SIDE, _SIDE) / 2
-    figure = _figure(9.6, 3.2)
+    figure = new_figure(9.6, 3.2)
     panels = (("learned", learned, 0.3), ("true", true, 0.3), ("learned - true", learned - true, 0.02))
     for column, (name, values, reach) in enumerate(panels):
         axes = figure.add_subplot(1, 3, column + 1)
@@ -77,7 +78,7 @@ def slice_figure(model: Any, task: SdfTask) -> bytes:
         axes.set_xticks([-0.5, 0, 0.5])
         axes.set_yticks([-0.5, 0, 0.5])
         figure.colorbar(image, ax=axes, fraction=0.046, pad=0.04)
-    return _png(figure)
+    return png_bytes(figure)
 
 
 def _plane() -> NDArray[np.float32]:

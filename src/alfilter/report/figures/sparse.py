@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from alfilter.analysis import alpha_map, filtered_encoding_of
 from alfilter.methods import Field
 from alfilter.metrics.image import psnr
-from alfilter.report.figures import run as figures
+from alfilter.report.figures import canvas
 from alfilter.report.figures.arrays import error_map
 from alfilter.tasks import GridTask
 
@@ -30,7 +30,7 @@ def sparse_figure(
     error = error_map(clipped, truth)
     top = max(float(np.percentile(error, 99.5)), 1e-6)
     ratio = float(np.clip(truth.shape[0] / truth.shape[1], 0.4, 2.0))
-    figure = figures._figure(8.4, 2 * (2.6 * ratio + 0.35))
+    figure = canvas.new_figure(8.4, 2 * (2.6 * ratio + 0.35))
     panels = figure.subplots(2, 3).ravel()
     shown = np.where(seen[..., None], truth, 0.0)
     _picture(panels[0], truth, "truth")
@@ -44,7 +44,7 @@ def sparse_figure(
     else:
         drawn = _map(panels[5], alpha, "viridis", None, "α in channels")
         figure.colorbar(drawn, ax=panels[5], fraction=0.045)
-    return figures._png(figure)
+    return canvas.png_bytes(figure)
 
 
 def sparse_picture(model: Field, task: GridTask, prediction: Picture, target: Picture) -> bytes:

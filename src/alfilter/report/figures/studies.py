@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from alfilter.files import write_bytes
+from alfilter.report.figures.canvas import GREY, new_figure, plain_axes, png_bytes
 from alfilter.report.figures.ntk import COLOURS
-from alfilter.report.figures.run import GREY, _figure, _plain, _png
 
 Lines = Sequence[Mapping[str, Any]]
 
@@ -27,7 +27,7 @@ def write_figure(study: str, lines: Lines, folder: str | Path) -> Path | None:
 def responses_figure(lines: Lines) -> bytes:
     """Left: H_B^c over the channels at several α, the paper's setting. Right: H̄_j of every scale over α."""
     line = lines[0]
-    figure = _figure(9.0, 3.2)
+    figure = new_figure(9.0, 3.2)
     left, right = figure.subplots(1, 2)
     for colour, (alpha, response) in zip(COLOURS, line["curves"].items(), strict=False):
         left.plot(response, color=colour, marker=".", label=f"α = {alpha}")
@@ -47,7 +47,7 @@ def ntk_figure_of_study(lines: Lines) -> bytes:
     stages = ("start", "fitted")
     pairs = {"pe-mlp": None, "al-relu": "pe-mlp", "al-sine without filter": None, "al-sine": "al-sine without filter",
              "al-sine, start 0": "al-sine without filter"}  # fmt: skip
-    figure = _figure(10.5, 5.6)
+    figure = new_figure(10.5, 5.6)
     panels = figure.subplots(2, 3)
     for row, stage in zip(panels, stages, strict=True):
         there = {line["group"] for line in lines}
@@ -78,7 +78,7 @@ def ntk_figure_of_study(lines: Lines) -> bytes:
 
 def kernel_figure(lines: Lines) -> bytes:
     """The factor on every scale, predicted against measured, per method; right, how far the spectra overlap."""
-    figure = _figure(11.0, 3.6)
+    figure = new_figure(11.0, 3.6)
     *scatters, bars = figure.subplots(1, 3)
     kinds = {"α constant": COLOURS[0], "sweeps 0.5": COLOURS[2], "sweeps 4": COLOURS[3], "α learned": COLOURS[1]}
     for axes, method in zip(scatters, ("al-relu", "al-sine"), strict=True):
@@ -107,7 +107,7 @@ def meaning_figure(lines: Lines) -> bytes:
     """A picture and the α its settings learned; below, every correlation, filled where shifts do not explain it."""
     groups = list(dict.fromkeys(line["group"] for line in lines))
     shown = {line["group"]: line["maps"] for line in lines if line["maps"]}
-    figure = _figure(11.0, 4.6)
+    figure = new_figure(11.0, 4.6)
     halves: Any = figure.subfigures(2, 1, height_ratios=[1, 1.35])
     top, bottom = halves
     maps = top.subplots(1, len(groups) + 1)
@@ -142,7 +142,7 @@ def meaning_figure(lines: Lines) -> bytes:
 def complexity_figure(lines: Lines) -> bytes:
     """Training time and memory against each quantity, relative to its smallest value; grey: in proportion."""
     swept = {"N": "N", "levels": "C_N", "width": "W", "grid": "G"}
-    figure = _figure(11.0, 3.2)
+    figure = new_figure(11.0, 3.2)
     panels = figure.subplots(1, len(swept))
     methods = list(dict.fromkeys(line["method"] for line in lines))
     for axes, (vary, label) in zip(panels, swept.items(), strict=True):
@@ -176,8 +176,8 @@ def _figure_colours(count: int) -> list[Any]:
 
 def _finished(figure: Any, panels: Any) -> bytes:
     for axes in panels:
-        _plain(axes)
-    return _png(figure)
+        plain_axes(axes)
+    return png_bytes(figure)
 
 
 FIGURES: dict[str, Callable[[Lines], bytes]] = {

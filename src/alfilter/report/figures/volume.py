@@ -15,6 +15,7 @@ from alfilter.encodings import FilteredFourier
 from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_axes
 from alfilter.files import write_bytes
 from alfilter.methods import Field
+from alfilter.report.figures import canvas
 from alfilter.report.figures import run as figures
 from alfilter.report.figures.arrays import error_map
 from alfilter.signals import write_image
@@ -90,7 +91,7 @@ def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> by
     errors = [error_map(np.clip(fitted, 0, 1), truth) for truth, fitted in found]
     top = max(max(float(np.percentile(error, 99.5)) for error in errors), 1e-6)
     heights = [float(np.clip(error.shape[0] / error.shape[1], 0.4, 1.6)) for error in errors]
-    figure = figures._figure(2.3 * columns + 0.8, 2.3 * sum(heights) + 0.5)
+    figure = canvas.new_figure(2.3 * columns + 0.8, 2.3 * sum(heights) + 0.5)
     grid = figure.subplots(len(planes), columns, squeeze=False, height_ratios=heights)
     for row, plane, (truth, fitted), error in zip(grid, planes, found, errors, strict=True):
         _picture(row[0], truth, _told(task, plane))
@@ -106,7 +107,7 @@ def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> by
     figure.colorbar(wrong, ax=grid[:, 2].tolist(), fraction=0.05, location="bottom")
     if encoding is not None:
         figure.colorbar(alpha, ax=grid[:, 3].tolist(), fraction=0.05, location="bottom")
-    return figures._png(figure)
+    return canvas.png_bytes(figure)
 
 
 def _told(task: VolumeTask, plane: Plane) -> str:

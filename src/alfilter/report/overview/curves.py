@@ -42,13 +42,13 @@ def curves_svg(series: Sequence[Series], title: str, until: float | None = None,
         return ""
     steps, values = (np.concatenate([each[column] for each in cut]) for column in (1, 2))
     span = float(steps.min()), float(steps.max())
-    range_ = svg._padded(float(values.min()), float(values.max()))
+    range_ = svg.padded(float(values.min()), float(values.max()))
     ticks = svg.decades(*span) if log else svg.nice_ticks(*span)
-    parts = [svg._x_tick(tick, float(svg._scale_x(np.array([tick]), span, log)[0])) for tick in ticks]
-    parts += [svg._y_tick(tick, float(svg._scale_y(np.array([tick]), range_)[0])) for tick in svg.nice_ticks(*range_)]
+    parts = [svg.x_tick(tick, float(svg.scale_x(np.array([tick]), span, log)[0])) for tick in ticks]
+    parts += [svg.y_tick(tick, float(svg.scale_y(np.array([tick]), range_)[0])) for tick in svg.nice_ticks(*range_)]
     names = [name for name, _, _ in series]
     for name, x, y in reversed(cut):  # the best is drawn last, on top
-        parts.append(svg._path(svg._scale_x(x, span, log), svg._scale_y(y, range_), f"c{names.index(name)}"))
+        parts.append(svg.polyline(svg.scale_x(x, span, log), svg.scale_y(y, range_), f"c{names.index(name)}"))
     middle, foot = (svg.LEFT + svg.WIDTH - svg.RIGHT) / 2, svg.HEIGHT - 8
     word = "step (log scale)" if log else "step"
     parts.append(f'<text x="{svg.LEFT - 46:g}" y="15">PSNR in dB</text>')

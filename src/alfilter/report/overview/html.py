@@ -14,11 +14,10 @@ from alfilter.report.figures.pixels import chart
 from alfilter.report.overview import scenes
 from alfilter.report.overview.collect import FOLDERS, Collection, Entry
 from alfilter.report.overview.curves import MOST, curves_key, curves_svg, mean_curves
-from alfilter.report.overview.style import CSS_MANY, SCRIPT_MANY
 from alfilter.report.overview.tables import Column, Row, Table, Value, shown, tabulate
-from alfilter.report.page.html import CHARTS as RUN_CHARTS
-from alfilter.report.page.html import METRICS, POLICY
-from alfilter.report.page.style import CSS, SCRIPT
+from alfilter.report.page.document import document
+from alfilter.report.page.labels import CHARTS as RUN_CHARTS
+from alfilter.report.page.labels import METRICS
 
 TITLES = {FOLDERS: "Runs"}
 _CLASS = {"holds": "holds", "does not hold here": "fails", "not run": "open"}
@@ -32,16 +31,7 @@ def render_overview(collection: Collection, title: str = "Report") -> str:
     parts += ["<main>", _verdicts(verdicts)]
     parts += [_study(name, entries, collection.figures.get(name, {})) for name, entries in studies.items()]
     parts.append("</main>")
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{CSS}{CSS_MANY}</style>"
-    )
-    body = "\n".join(part for part in parts if part)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n'
-        f"<body>{body}\n<script>{SCRIPT}{SCRIPT_MANY}</script></body></html>\n"
-    )
+    return document(title, parts, ["page", "overview"])
 
 
 def _header(title: str, collection: Collection, claims: bool) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from alfilter.experiments.paper.printed import printed_for
 from alfilter.report.overview.collect import FOLDERS, Entry
-from alfilter.report.page.html import METRICS
+from alfilter.report.page.labels import METRICS
 
 HIGHER = ("psnr", "psnr_between", "ssim", "iou", "normals", "r2", "snr")  # of these more is better
 KNOWN_LOWER = ("lpips", "mse", "rmse", "mae", "l1", "chamfer", "chamfer_half", "hausdorff", "sdf_near", "sdf_far")

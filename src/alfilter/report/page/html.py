@@ -5,100 +5,13 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from alfilter.report.page.style import CSS, SCRIPT
+from alfilter.report.page.document import document, image, png_size, table
+from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, METRICS
 from alfilter.report.page.svg import convergence_svg
-
-# name: (what is shown, unit, digits, one sentence)
-METRICS = {
-    "psnr": ("PSNR", "dB", 2, "Peak signal-to-noise ratio; higher is better, and 6 dB more halves the error."),
-    "psnr_between": ("PSNR between", "dB", 2, "On the pixels [1::2, 1::2], farthest from those that were seen."),
-    "ssim": ("SSIM", "", 4, "Structural similarity of small windows; 1 is identical."),
-    "lpips": ("LPIPS", "", 4, "Perceived difference according to AlexNet's features; 0 is identical."),
-    "mse": ("MSE", "", 6, "Mean squared error, in squared units of the values; lower is better."),
-    "rmse": ("RMSE", "", 5, "Root of the mean squared error, in the units of the values; lower is better."),
-    "r2": ("R²", "", 4, "Share of the values' variance that is explained; 1 is all of it."),
-    "mae": ("MAE", "", 5, "Mean absolute error, in the units of the values; lower is better."),
-    "l1": ("L1", "", 5, "Mean absolute error, in the units of the values; lower is better."),
-    "snr": ("SNR", "dB", 2, "Power of the signal over power of the error, nothing clipped; higher is better."),
-    "chamfer": ("Chamfer", "", 6, "Mean squared distance one way plus the other, in a box of side 1; lower is better."),
-    "chamfer_half": ("Chamfer, half", "", 6, "Half of the sum, as the Occupancy Networks count it."),
-    "chamfer_floor": ("Chamfer floor", "", 6, "The reference against itself (a sum): sampling alone scores this."),
-    "hausdorff": ("Worst distance", "", 5, "The greatest distance of one surface to the other, in a box of side 1."),
-    "sdf_near": ("Distance error near", "", 6, "Mean absolute error beside the surface, in a box of side 1."),
-    "sdf_far": ("Distance error far", "", 6, "Mean absolute error around the shape, in a box of side 1."),
-    "iou": ("IoU", "", 4, "Shared volume over joint volume; 1 is identical."),
-    "normals": ("Normals", "", 4, "Mean agreement of the surface directions; 1 is identical."),
-}
-# name: (heading, alternative text, caption as HTML) of the figures that are drawn as charts
-CHARTS = {
-    "alpha": (
-        "Where the band sits",
-        "Map of the learned parameter alpha over the domain",
-        "α(x) is the centre of the band of Fourier channels that passes at x. Flat parts need low channels; edges and "
-        "texture pull it up. The right scale says which frequency a channel carries; the lines part low-pass, "
-        "band-pass and high-pass.",
-    ),
-    "scales": (
-        "What passes, scale by scale",
-        "Small maps of the mean filter response, one for each dyadic scale",
-        "H̄<sub>j</sub> is the mean response of the channels of scale <i>j</i>, from 0 (blocked) to 1 (passed); its "
-        "square weighs how fast that frequency is learned there.",
-    ),
-    "map": (
-        "The field",
-        "The fitted field over its coordinates, in the user's units",
-        "The field between and at the measured points, which are drawn over it.",
-    ),
-    "sparse": (
-        "What was seen, and what was made of it",
-        "Truth, seen pixels, error where seen, reconstruction, error and alpha in six panels",
-        "Truth, masked input and the error where it was seen; reconstruction, the whole error, and α.",
-    ),
-    "waveform": (
-        "Over time",
-        "Truth, fit and error over time",
-        "Amplitudes relative to the loudest sample, channels averaged. The error has a scale of its own.",
-    ),
-    "spectrogram": (
-        "Error in time and frequency",
-        "Spectrograms of truth, fit and error",
-        "Power of short windows on one scale. Where the error is as bright as the truth, nothing was learned.",
-    ),
-    "planes": (
-        "Slices",
-        "Slices of truth, fit, error and alpha",
-        "A row a slice: the middle one of every axis of a volume, or three moments of a video. The scores are of the "
-        "whole, the other pictures on this page of the middle slice of the first axis.",
-    ),
-    "parity": (
-        "Predicted against measured",
-        "Scatter of predicted over measured values",
-        "A point on the line is predicted exactly. Held-out points, where there are any, were never seen.",
-    ),
-    "error": (
-        "Error in space",
-        "Map of the absolute error over the picture",
-        "The absolute error, averaged over the colour channels. The colours end at the 99.5th percentile.",
-    ),
-    "slice": (
-        "A slice of the distance",
-        "The signed distance in the middle of the domain: learned, true, and their difference",
-        "The line is the surface. Close to it the distance has to be right; far away it counts a hundredth.",
-    ),
-    "spectrum": (
-        "Error in frequency",
-        "Radially averaged power spectra of the target and the reconstruction",
-        "Mean power at each frequency. A reconstruction that falls below the target on the right shows spectral bias: "
-        "fine detail is learned last.",
-    ),
-}
-ALPHA_ONLY = "This method has no α: only al-sine and al-relu learn which frequencies pass where."
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def render_page(
@@ -123,13 +36,7 @@ def render_page(
         _section("How to repeat it", _repeat(settings)),
         "</main>",
     ]
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{CSS}</style>"
-    )
-    content = "\n".join(part for part in [*body, f"<script>{SCRIPT}</script>"] if part)
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{content}</body></html>\n'
+    return document(title, body, ["page"])
 
 
 def flat_options(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
@@ -159,30 +66,6 @@ def shown_number(value: object, digits: int) -> str:
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
     small = value != 0 and abs(value) < 10.0**-digits
     return f"{value:.3g}" if small else f"{value:.{digits}f}"
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """A table whose columns sort when their heads are pressed; cells are ready HTML, `numbers` align right."""
-    kind = [' class="number"' if column in numbers else "" for column in range(len(heads))]
-    top = "".join(
-        f'<th scope="col"{k}><button type="button">{escape(h)}</button></th>' for k, h in zip(kind, heads, strict=True)
-    )
-    lines = ("".join(f"<td{k}>{cell}</td>" for k, cell in zip(kind, row, strict=True)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def image(data: bytes, alt: str) -> str:
-    """An <img> with the picture inside; a small one keeps its pixels when it is enlarged."""
-    width, height = png_size(data)
-    pixels = ' class="pixels"' if width < 320 else ""
-    source = f"data:image/png;base64,{b64encode(data).decode('ascii')}"
-    return f'<img{pixels} src="{source}" alt="{escape(alt)}" width="{width}" height="{height}">'
-
-
-def png_size(data: bytes) -> tuple[int, int]:
-    """Width and height from a PNG's first chunk (bytes 16 to 24)."""
-    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
 
 
 def _section(heading: str, *parts: str) -> str:

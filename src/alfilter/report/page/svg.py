@@ -59,13 +59,13 @@ def convergence_svg(history: Sequence[Mapping[str, Any]]) -> str:
     if len(seen[0]) < 2 or seen[0].min() == seen[0].max():
         return ""
     steps, values = np.concatenate([seen[0], held[0]]), np.concatenate([seen[1], held[1]])
-    x_range, y_range = (float(steps.min()), float(steps.max())), _padded(float(values.min()), float(values.max()))
+    x_range, y_range = (float(steps.min()), float(steps.max())), padded(float(values.min()), float(values.max()))
     x_ticks = decades(*x_range) if log else nice_ticks(*x_range)
-    parts = [_x_tick(tick, _scale_x(np.array([tick]), x_range, log)[0]) for tick in x_ticks]
-    parts += [_y_tick(tick, _scale_y(np.array([tick]), y_range)[0]) for tick in nice_ticks(*y_range)]
+    parts = [x_tick(tick, scale_x(np.array([tick]), x_range, log)[0]) for tick in x_ticks]
+    parts += [y_tick(tick, scale_y(np.array([tick]), y_range)[0]) for tick in nice_ticks(*y_range)]
     for (step, value), name in ((seen, "seen"), (held, "held")):
         if len(step):
-            parts.append(_path(_scale_x(step, x_range, log), _scale_y(value, y_range), name))
+            parts.append(polyline(scale_x(step, x_range, log), scale_y(value, y_range), name))
     parts.append(f'<text x="{LEFT - 46:g}" y="15">PSNR in dB</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(
@@ -81,34 +81,34 @@ def _positive(steps: Array, values: Array) -> tuple[Array, Array]:
     return steps[steps > 0], values[steps > 0]
 
 
-def _padded(low: float, high: float) -> tuple[float, float]:
+def padded(low: float, high: float) -> tuple[float, float]:
     margin = 0.04 * (high - low) or 0.5
     return low - margin, high + margin
 
 
-def _scale_x(steps: Array, span: tuple[float, float], log: bool) -> Array:
+def scale_x(steps: Array, span: tuple[float, float], log: bool) -> Array:
     low, high = (math.log(span[0]), math.log(span[1])) if log else span
     position: Array = ((np.log(steps) if log else steps) - low) / (high - low)
     return LEFT + position * (WIDTH - LEFT - RIGHT)
 
 
-def _scale_y(values: Array, span: tuple[float, float]) -> Array:
+def scale_y(values: Array, span: tuple[float, float]) -> Array:
     position: Array = (values - span[0]) / (span[1] - span[0])
     return HEIGHT - BOTTOM - position * (HEIGHT - TOP - BOTTOM)
 
 
-def _path(x: Array, y: Array, name: str) -> str:
+def polyline(x: Array, y: Array, name: str) -> str:
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*thinned(x, y), strict=True))
     return f'<polyline class="{name}" points="{points}"/>'
 
 
-def _x_tick(tick: float, x: float) -> str:
+def x_tick(tick: float, x: float) -> str:
     base = HEIGHT - BOTTOM
     anchor = "end" if x > WIDTH - RIGHT - 12 else "middle"
     text = f'<text x="{x:.1f}" y="{base + 19:g}" text-anchor="{anchor}">{tick:,.10g}</text>'
     return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP:g}" y2="{base:g}"/>{text}'
 
 
-def _y_tick(tick: float, y: float) -> str:
+def y_tick(tick: float, y: float) -> str:
     text = f'<text x="{LEFT - 7:g}" y="{y + 4.5:.1f}" text-anchor="end">{tick:g}</text>'
     return f'<line x1="{LEFT:g}" x2="{WIDTH - RIGHT:g}" y1="{y:.1f}" y2="{y:.1f}"/>{text}'

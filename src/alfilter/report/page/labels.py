@@ -1,0 +1,89 @@
+"""What a page calls metrics and figures, and the sentence that explains each."""
+
+from __future__ import annotations
+
+# name: (what is shown, unit, digits, one sentence)
+METRICS = {
+    "psnr": ("PSNR", "dB", 2, "Peak signal-to-noise ratio; higher is better, and 6 dB more halves the error."),
+    "psnr_between": ("PSNR between", "dB", 2, "On the pixels [1::2, 1::2], farthest from those that were seen."),
+    "ssim": ("SSIM", "", 4, "Structural similarity of small windows; 1 is identical."),
+    "lpips": ("LPIPS", "", 4, "Perceived difference according to AlexNet's features; 0 is identical."),
+    "mse": ("MSE", "", 6, "Mean squared error, in squared units of the values; lower is better."),
+    "rmse": ("RMSE", "", 5, "Root of the mean squared error, in the units of the values; lower is better."),
+    "r2": ("R²", "", 4, "Share of the values' variance that is explained; 1 is all of it."),
+    "mae": ("MAE", "", 5, "Mean absolute error, in the units of the values; lower is better."),
+    "l1": ("L1", "", 5, "Mean absolute error, in the units of the values; lower is better."),
+    "snr": ("SNR", "dB", 2, "Power of the signal over power of the error, nothing clipped; higher is better."),
+    "chamfer": ("Chamfer", "", 6, "Mean squared distance one way plus the other, in a box of side 1; lower is better."),
+    "chamfer_half": ("Chamfer, half", "", 6, "Half of the sum, as the Occupancy Networks count it."),
+    "chamfer_floor": ("Chamfer floor", "", 6, "The reference against itself (a sum): sampling alone scores this."),
+    "hausdorff": ("Worst distance", "", 5, "The greatest distance of one surface to the other, in a box of side 1."),
+    "sdf_near": ("Distance error near", "", 6, "Mean absolute error beside the surface, in a box of side 1."),
+    "sdf_far": ("Distance error far", "", 6, "Mean absolute error around the shape, in a box of side 1."),
+    "iou": ("IoU", "", 4, "Shared volume over joint volume; 1 is identical."),
+    "normals": ("Normals", "", 4, "Mean agreement of the surface directions; 1 is identical."),
+}
+# name: (heading, alternative text, caption as HTML) of the figures that are drawn as charts
+CHARTS = {
+    "alpha": (
+        "Where the band sits",
+        "Map of the learned parameter alpha over the domain",
+        "α(x) is the centre of the band of Fourier channels that passes at x. Flat parts need low channels; edges and "
+        "texture pull it up. The right scale says which frequency a channel carries; the lines part low-pass, "
+        "band-pass and high-pass.",
+    ),
+    "scales": (
+        "What passes, scale by scale",
+        "Small maps of the mean filter response, one for each dyadic scale",
+        "H̄<sub>j</sub> is the mean response of the channels of scale <i>j</i>, from 0 (blocked) to 1 (passed); its "
+        "square weighs how fast that frequency is learned there.",
+    ),
+    "map": (
+        "The field",
+        "The fitted field over its coordinates, in the user's units",
+        "The field between and at the measured points, which are drawn over it.",
+    ),
+    "sparse": (
+        "What was seen, and what was made of it",
+        "Truth, seen pixels, error where seen, reconstruction, error and alpha in six panels",
+        "Truth, masked input and the error where it was seen; reconstruction, the whole error, and α.",
+    ),
+    "waveform": (
+        "Over time",
+        "Truth, fit and error over time",
+        "Amplitudes relative to the loudest sample, channels averaged. The error has a scale of its own.",
+    ),
+    "spectrogram": (
+        "Error in time and frequency",
+        "Spectrograms of truth, fit and error",
+        "Power of short windows on one scale. Where the error is as bright as the truth, nothing was learned.",
+    ),
+    "planes": (
+        "Slices",
+        "Slices of truth, fit, error and alpha",
+        "A row a slice: the middle one of every axis of a volume, or three moments of a video. The scores are of the "
+        "whole, the other pictures on this page of the middle slice of the first axis.",
+    ),
+    "parity": (
+        "Predicted against measured",
+        "Scatter of predicted over measured values",
+        "A point on the line is predicted exactly. Held-out points, where there are any, were never seen.",
+    ),
+    "error": (
+        "Error in space",
+        "Map of the absolute error over the picture",
+        "The absolute error, averaged over the colour channels. The colours end at the 99.5th percentile.",
+    ),
+    "slice": (
+        "A slice of the distance",
+        "The signed distance in the middle of the domain: learned, true, and their difference",
+        "The line is the surface. Close to it the distance has to be right; far away it counts a hundredth.",
+    ),
+    "spectrum": (
+        "Error in frequency",
+        "Radially averaged power spectra of the target and the reconstruction",
+        "Mean power at each frequency. A reconstruction that falls below the target on the right shows spectral bias: "
+        "fine detail is learned last.",
+    ),
+}
+ALPHA_ONLY = "This method has no α: only al-sine and al-relu learn which frequencies pass where."
