@@ -1,4 +1,4 @@
-"""Work in line: bounded, and taken out when nobody waits for it."""
+"""Queued work: bounded, and removed when nobody waits for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from alfilter.runtime.bounded_executor import Busy, Dropped, Lanes
+from alfilter.runtime.bounded_executor import BoundedExecutor, Cancelled, QueueFull
 
 
 def always() -> bool:
@@ -15,38 +15,46 @@ def always() -> bool:
 
 
 def test_results_and_errors_come_back() -> None:
-    lanes = Lanes(1, 2)
-    assert lanes.run(lambda: 7, always) == 7
+    executor = BoundedExecutor(1, 2)
+    assert executor.run(lambda: 7, always) == 7
     with pytest.raises(ZeroDivisionError):
-        lanes.run(lambda: 1 // 0, always)
-    assert (lanes.done, lanes.dropped) == (1, 0)
-    lanes.close()
+        executor.run(lambda: 1 // 0, always)
+    assert (executor.completed, executor.cancelled) == (1, 0)
+    executor.close()
 
 
 def test_what_nobody_waits_for_is_not_done() -> None:
-    lanes, hold, ran = Lanes(1, 8), Event(), []
-    with ThreadPoolExecutor(4) as people:
-        first = people.submit(lanes.run, lambda: hold.wait(20), always)
-        gone = [people.submit(lanes.run, lambda: ran.append(1), lambda: False, 0.005) for _ in range(3)]
+    executor, hold, ran = BoundedExecutor(1, 8), Event(), []
+    with ThreadPoolExecutor(4) as clients:
+        first = clients.submit(executor.run, lambda: hold.wait(20), always)
+        gone = [clients.submit(executor.run, lambda: ran.append(1), lambda: False, 0.005) for _ in range(3)]
         for future in gone:
-            with pytest.raises(Dropped):
+            with pytest.raises(Cancelled):
                 future.result(timeout=20)
         hold.set()
         assert first.result(timeout=20)
     assert ran == []
-    assert lanes.dropped == 3
-    lanes.close()
+    assert executor.cancelled == 3
+    executor.close()
 
 
-def test_the_line_is_short() -> None:
-    lanes, hold = Lanes(1, 2), Event()
-    with ThreadPoolExecutor(3) as people:
-        inside = [people.submit(lanes.run, lambda: hold.wait(20), always) for _ in range(3)]
-        while lanes._inside < 3:
-            pass
-        with pytest.raises(Busy):
-            lanes.run(lambda: None, always)
+def test_the_queue_is_bounded() -> None:
+    executor, hold = BoundedExecutor(1, 2), Event()
+    accepted = [Event() for _ in range(3)]
+
+    def tell(event: Event) -> bool:  # asked of accepted work only
+        event.set()
+        return True
+
+    with ThreadPoolExecutor(3) as clients:
+        results = [
+            clients.submit(executor.run, lambda: hold.wait(20), lambda event=event: tell(event), 0.005)
+            for event in accepted
+        ]
+        assert all(event.wait(20) for event in accepted)
+        with pytest.raises(QueueFull):
+            executor.run(lambda: None, always)
         hold.set()
-        assert all(future.result(timeout=20) for future in inside)
-    lanes.run(lambda: None, always)
-    lanes.close()
+        assert all(future.result(timeout=20) for future in results)
+    executor.run(lambda: None, always)
+    executor.close()

@@ -18,6 +18,7 @@ from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.core.filter import band_response
 from alfilter.errors import UserError
 from alfilter.render.image import View, render
+from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.signals import read_image
 from alfilter.training import load
 from alfilter.viewer import guard
@@ -118,17 +119,21 @@ def test_requests_are_bounded(client: Client, server: Server) -> None:
 
 
 def test_tiles_in_line_are_bounded(client: Client, server: Server) -> None:
-    server.gallery.tiles._room = 0
-    answer = client.ask("/api/tile?m=0&z=0&x=0&y=0")
+    started, hold = Event(), Event()
+    server.gallery.tiles.close()
+    server.gallery.tiles = BoundedExecutor(1, 0)
+    with ThreadPoolExecutor(1) as others:
+        first = others.submit(server.gallery.tiles.run, lambda: (started.set(), hold.wait(20))[1], lambda: True)
+        assert started.wait(20)
+        answer = client.ask("/api/tile?m=0&z=0&x=0&y=0")
+        hold.set()
+        assert first.result(timeout=20)
     assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
 
 
 def test_more_connections_than_a_page_opens_are_closed(client: Client, server: Server) -> None:
     held = [socket.create_connection(("127.0.0.1", client.port), timeout=20) for _ in range(guard.CONNECTIONS)]
     try:
-        deadline = time.monotonic() + 20
-        while server._room._value and time.monotonic() < deadline:
-            time.sleep(0.01)
         with socket.create_connection(("127.0.0.1", client.port), timeout=20) as extra:
             assert extra.recv(10) == b""
     finally:
@@ -248,20 +253,17 @@ def test_odd_strokes_are_refused(client: Client, body: dict[str, object]) -> Non
 
 
 def test_a_tile_nobody_waits_for_is_not_evaluated(client: Client, server: Server) -> None:
-    gallery, hold = server.gallery, Event()
-    with ThreadPoolExecutor(1) as people:
-        first = people.submit(gallery.tiles.run, lambda: hold.wait(20), lambda: True)
+    gallery, started, hold = server.gallery, Event(), Event()
+    with ThreadPoolExecutor(1) as others:
+        first = others.submit(gallery.tiles.run, lambda: (started.set(), hold.wait(20))[1], lambda: True)
+        assert started.wait(20)
         with socket.create_connection(("127.0.0.1", client.port), timeout=20) as raw:
             raw.sendall(f"GET /api/tile?m=0&z=8&x=0&y=0 HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode())
-            deadline = time.monotonic() + 20
-            while gallery.tiles._inside < 2 and time.monotonic() < deadline:
-                time.sleep(0.005)
-        while gallery.tiles.dropped < 1 and time.monotonic() < deadline:
-            time.sleep(0.005)
+        answers = (time.sleep(0.02) or client.ask("/api/stats").json() for _ in range(500))
+        assert next((stats for stats in answers if stats["dropped"] == 1), None) is not None
         hold.set()
-        first.result(timeout=20)
-    assert gallery.stats()["dropped"] == 1
-    assert gallery.cache.size == 0
+        assert first.result(timeout=20)
+    assert client.ask("/api/stats").json() == {"evaluated": 1, "dropped": 1, "cached": 0}
 
 
 def test_a_taken_port_is_one_line(server: Server, runs: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who evaluates: a few threads with a short queue, from which work nobody waits for any more is taken out."""
+"""A thread pool with a bounded queue, from which work nobody waits for any more is removed."""
 
 from __future__ import annotations
 
@@ -11,56 +11,66 @@ from typing import TypeVar
 R = TypeVar("R")
 
 
-class Busy(Exception):
-    """The queue is full: ask again in a moment."""
+class QueueFull(Exception):
+    """As much work is queued as may be: ask again in a moment."""
 
 
-class Dropped(Exception):
-    """Whoever asked is gone; the work was not done."""
+class Cancelled(Exception):
+    """The caller is gone; the work was not done."""
 
 
-class Lanes:
-    """Runs functions on `count` threads, at most `waiting` in line behind them.
+class BoundedExecutor:
+    """Runs functions on `threads` threads, with at most `queued` of them waiting.
 
-    Torch keeps a team of threads for every thread that calls it, so evaluation stays on these few.
+    Torch keeps a pool of its own for every thread that calls it, so evaluation stays on these few. completed,
+    cancelled: how many functions have been run, and how many were removed from the queue.
+
+    >>> executor = BoundedExecutor(threads=1, queued=2)
+    >>> executor.run(lambda: 6 * 7, is_wanted=lambda: True)
+    42
+    >>> executor.close()
     """
 
-    def __init__(self, count: int, waiting: int) -> None:
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="alfilter-view")
-        self._room = count + waiting
+    def __init__(self, threads: int, queued: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="alfilter-view")
+        self._capacity = threads + queued
         self._lock = Lock()
-        self._inside = 0
-        self.done = self.dropped = 0
+        self._accepted = 0
+        self.completed = self.cancelled = 0
 
-    def run(self, work: Callable[[], R], is_wanted: Callable[[], bool], every: float = 0.03) -> R:
-        """The result of `work`; `is_wanted` is asked while it waits in line, and a no takes it out."""
+    def run(self, work: Callable[[], R], is_wanted: Callable[[], bool], poll: float = 0.03) -> R:
+        """The result of `work`, or its exception.
+
+        is_wanted: asked every `poll` seconds while the work is queued; a no raises `Cancelled`.
+        """
         with self._lock:
-            if self._inside >= self._room:
-                raise Busy
-            self._inside += 1
-        future: Future[R] = self._pool.submit(self._begin, work, is_wanted)
+            if self._accepted >= self._capacity:
+                raise QueueFull
+            self._accepted += 1
+        future: Future[R] = self._pool.submit(self._start, work, is_wanted)
         try:
             while True:
                 try:
-                    return future.result(timeout=every)
+                    return future.result(timeout=poll)
                 except NotYet:
                     if future.done():  # the work's own timeout
                         raise
                 if not is_wanted() and future.cancel():
-                    raise Dropped
-        except Dropped:
-            self.dropped += 1
+                    raise Cancelled
+        except Cancelled:
+            self.cancelled += 1
             raise
         finally:
             with self._lock:
-                self._inside -= 1
+                self._accepted -= 1
 
-    def _begin(self, work: Callable[[], R], is_wanted: Callable[[], bool]) -> R:
+    def _start(self, work: Callable[[], R], is_wanted: Callable[[], bool]) -> R:
         if not is_wanted():
-            raise Dropped
+            raise Cancelled
         result = work()
-        self.done += 1
+        self.completed += 1
         return result
 
     def close(self) -> None:
+        """Wait for what runs, remove what is queued."""
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -16,7 +16,7 @@ from alfilter.core.filter import band_response, scale_response
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_axes
 from alfilter.methods import Field
-from alfilter.runtime.bounded_executor import Dropped, Lanes
+from alfilter.runtime.bounded_executor import BoundedExecutor, Cancelled
 from alfilter.signals import GridSignal
 from alfilter.training import save
 from alfilter.viewer.models import Model, at_level
@@ -52,8 +52,8 @@ class Gallery:
         self.models = models
         self.reference = reference
         self.cache = Cache()
-        self.tiles = Lanes(max(1, torch.get_num_threads() // 4), WAITING)
-        self.quick = Lanes(1, WAITING)  # a place under the cursor does not wait for tiles
+        self.tiles = BoundedExecutor(max(1, torch.get_num_threads() // 4), WAITING)
+        self.quick = BoundedExecutor(1, WAITING)  # a place under the cursor does not wait for tiles
 
     def close(self) -> None:
         self.tiles.close()
@@ -75,7 +75,7 @@ class Gallery:
 
     def stats(self) -> dict[str, int]:
         """What the work came to: tiles evaluated, taken out of the line, bytes kept."""
-        return {"evaluated": self.tiles.done, "dropped": self.tiles.dropped, "cached": self.cache.size}
+        return {"evaluated": self.tiles.completed, "dropped": self.tiles.cancelled, "cached": self.cache.size}
 
     def history(self, query: Query) -> dict[str, Any]:
         model = self._model(query)
@@ -254,7 +254,7 @@ class Gallery:
 
 def _go_on(is_wanted: Wanted | None) -> None:
     if is_wanted is not None and not is_wanted():
-        raise Dropped
+        raise Cancelled
 
 
 def _value(drawn: Evaluate, place: list[float]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from alfilter.errors import UserError
-from alfilter.runtime.bounded_executor import Busy, Dropped
+from alfilter.runtime.bounded_executor import Cancelled, QueueFull
 from alfilter.viewer import guard
 from alfilter.viewer.gallery import Gallery
 from alfilter.viewer.shape import ShapeRoom
@@ -185,9 +185,9 @@ class Handler(BaseHTTPRequestHandler):
             found = work()
         except UserError as error:
             self._send_json(400, {"error": " ".join(str(error).split())})
-        except Busy:
+        except QueueFull:
             self._send_json(503, {"error": "too many tiles at once"}, {"Retry-After": "1"})
-        except Dropped:
+        except Cancelled:
             self.close_connection = True
         except Exception as error:  # the page says it instead of waiting for ever
             self._send_json(500, {"error": f"{type(error).__name__}: {error}"[:200]})

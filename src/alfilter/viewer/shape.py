@@ -24,7 +24,7 @@ from alfilter.evaluate import distances_at
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.surface import Surface, extract
 from alfilter.methods import Field, parameter_count
-from alfilter.runtime.bounded_executor import Lanes
+from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.training import load
 
 LEVELS = (48, 96, 192, 384)  # grid points a side of the surfaces, coarse to fine
@@ -46,8 +46,8 @@ class ShapeRoom:
         self.frame = Frame.read(field.signal.get("frame"))
         self.encoding = filtered_encoding_of(field)
         self._meshes: dict[int, bytes] = {}
-        self._surfaces = Lanes(1, _WAITING)  # a fine surface takes seconds
-        self._quick = Lanes(1, _WAITING)  # slices and places do not wait for it
+        self._surfaces = BoundedExecutor(1, _WAITING)  # a fine surface takes seconds
+        self._quick = BoundedExecutor(1, _WAITING)  # slices and places do not wait for it
 
     def close(self) -> None:
         self._surfaces.close()
