@@ -30,7 +30,7 @@ ROWS: list[dict[str, set[str]]] = [
     {"training": {"tasks.base", "encodings.base", "methods", "config", "runtime", "ops"}},
     {"report": LEARNING | {"experiments", "runs", "render"}, "render": LEARNING | {"report"}, "export": LEARNING},
     {"runs": LEARNING | {"report", "render"}, "viewer": LEARNING | {"render", "runs"}},
-    {"experiments": LEARNING | {"runs"}, "estimator": LEARNING | {"runs"}},
+    {"experiments": LEARNING | {"runs"}, "estimator": LEARNING | {"runs"}, "testing": FIELDS | {"tasks", "training"}},
     {"commands": LEARNING | {"runs", "experiments", "report", "render", "export", "viewer"}, "cli": {"commands"}},
 ]
 ALLOWED = {part: named | {"errors", "files", "extras"} for row in ROWS for part, named in row.items()}

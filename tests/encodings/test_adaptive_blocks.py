@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.support.contracts import check_encoding
 from torch import Tensor
 
 import alfilter
@@ -18,6 +17,7 @@ from alfilter.errors import UserError
 from alfilter.ops import interpolate
 from alfilter.signals import GridSignal
 from alfilter.tasks import GridTask
+from alfilter.testing import check_encoding
 
 
 def blocks(in_dim: int = 2, **options: Any) -> AdaptiveBlocks:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import torch
 from tests import references
-from tests.support.contracts import check_encoding, points
 
 from alfilter.encodings import AlphaGrid, FilteredFourier, Fourier
 from alfilter.errors import UserError
+from alfilter.testing import check_encoding
+from alfilter.testing.promises import points
 
 
 def make(in_dim: int = 2, **changes: Any) -> FilteredFourier:

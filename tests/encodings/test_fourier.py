@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 import torch
 from tests import references
-from tests.support.contracts import check_encoding, points
 
 from alfilter.encodings import Encoding, Fourier, Identity, RandomFourier
+from alfilter.testing import check_encoding
+from alfilter.testing.promises import points
 
 
 def random_fourier(in_dim: int, seed: int = 0) -> RandomFourier:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.support.contracts import check_encoding
 
 import alfilter
 from alfilter.core.hash_grid import spatial_hash
 from alfilter.encodings import HashGrid
 from alfilter.errors import UserError
 from alfilter.ops import interpolate
+from alfilter.testing import check_encoding
 
 
 def grid(in_dim: int = 2, **options: int) -> HashGrid:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.support.contracts import check_encoding
 from torch import Tensor
 
 import alfilter
@@ -17,6 +16,7 @@ from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.signals import GridSignal, grid_coords
 from alfilter.tasks import GridTask
+from alfilter.testing import check_encoding
 
 
 def tree(in_dim: int = 2, **options: Any) -> Octree:

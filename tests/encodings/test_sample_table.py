@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.support.contracts import check_encoding
 
 import alfilter
 from alfilter.encodings import SampleTable
@@ -15,6 +14,7 @@ from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.signals import GridSignal
 from alfilter.tasks import GridTask
+from alfilter.testing import check_encoding
 
 
 def table(samples: tuple[int, ...] = (4, 3), between: Any = "linear") -> SampleTable:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 from tests.support.commands import alfilter, complaint, picture, without_figures
-from tests.support.contracts import check_model_file, check_resumes, check_seeds, check_trains, points, tiny_task
 
 import alfilter as al
 from alfilter.methods import Field
 from alfilter.signals import read_image
+from alfilter.testing.methods import check_model_file, check_resumes, check_seeds, check_trains, tiny_task
+from alfilter.testing.promises import points
 from alfilter.training.gradient import Team, accumulate_gradient
 
 

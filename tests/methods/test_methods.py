@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 from tests.support import grid_methods as grids
-from tests.support.contracts import check_method
 
 import alfilter
 from alfilter.config import Training
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, method, parameter_count, preset, training
+from alfilter.testing import check_method
 
 # B = 4 puts both edges of a band that starts at C_N/2 on channels, where the sigmoid's slope is easiest to get wrong
 SMALL: dict[str, dict[str, Any]] = {

@@ -6,9 +6,9 @@ import math
 
 import pytest
 import torch
-from tests.support.contracts import check_network
 
 from alfilter.networks import FilterBank
+from alfilter.testing import check_network
 
 
 def bank(**options: float) -> FilterBank:

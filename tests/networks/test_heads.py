@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
-from tests.support.contracts import check_network
 
 from alfilter.networks import MLP, Heads
+from alfilter.testing import check_network
 
 
 def heads(count: int = 3) -> Heads:

@@ -6,9 +6,11 @@ import math
 
 import pytest
 import torch
-from tests.support.contracts import check_network, check_seeds, points
 
 from alfilter.networks import MFN, Bacon
+from alfilter.testing import check_network
+from alfilter.testing.methods import check_seeds
+from alfilter.testing.promises import points
 
 
 def mfn(gabor: bool, *, in_dim: int = 2, width: int = 6, depth: int = 2, scale: float = 5.0, seed: int = 0) -> MFN:

@@ -10,10 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import references
-from tests.support.contracts import check_network, check_seeds, points
 
 from alfilter.methods import build
 from alfilter.networks import ACTIVATIONS, MLP
+from alfilter.testing import check_network
+from alfilter.testing.methods import check_seeds
+from alfilter.testing.promises import points
 
 
 def make(activation: str, *, in_dim: int = 4, out_dim: int = 3, width: int = 6, depth: int = 2, seed: int = 0) -> MLP:

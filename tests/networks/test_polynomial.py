@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.support.contracts import check_network, check_seeds, points
 
 from alfilter.networks import PolyINR
+from alfilter.testing import check_network
+from alfilter.testing.methods import check_seeds
+from alfilter.testing.promises import points
 
 
 def make(*, in_dim: int = 2, width: int = 6, levels: int = 3, slope: float = 0.2, seed: int = 0) -> PolyINR:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.support.contracts import check_network, check_seeds, points, tiny_task
 
 import alfilter
 from alfilter.methods import parameter_count
 from alfilter.networks import ComplexWavelet
+from alfilter.testing import check_network
+from alfilter.testing.methods import check_seeds, tiny_task
+from alfilter.testing.promises import points
 
 
 def make(*, in_dim: int = 2, width: int = 5, depth: int = 3, seed: int = 0) -> ComplexWavelet:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import torch
-from tests.support.contracts import tiny_task
 from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.encodings import Encoding, Situation
 from alfilter.methods import Field
 from alfilter.networks import MLP
+from alfilter.testing.methods import tiny_task
 from alfilter.training import fit
 from alfilter.training.adaptation import adapt
 
