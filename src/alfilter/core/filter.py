@@ -51,3 +51,18 @@ def scale_response(alpha: Tensor, in_dim: int, levels: int, bandwidth: float, ka
     """
     response = band_response(alpha, 2 * in_dim * levels, bandwidth, kappa)  # (..., 2dL)
     return response.view(*alpha.shape, levels, 2 * in_dim).mean(-1)
+
+
+def level_response(alpha: Tensor, levels: int, kappa: float, bandwidth: float | None = None) -> Tensor:
+    """H_j(α) = σ_s(κ(α-j+½)) for the levels j = 0 … L-1 of a grid: those below α pass.
+
+    The low-pass limit of H_B with its upper edge at α + ½; with a finite bandwidth B, in levels, it is H_B itself with
+    that upper edge, so that levels more than B below α are held back again. alpha: (...) in levels → (..., L).
+
+    >>> level_response(torch.tensor(2.0), levels=4, kappa=4.0).round(decimals=2)
+    tensor([1.0000, 1.0000, 0.8800, 0.1200])
+    """
+    if bandwidth is not None:
+        return band_response(alpha + 0.5 - bandwidth / 2, levels, bandwidth, kappa)
+    index = torch.arange(levels, dtype=alpha.dtype, device=alpha.device)  # (L,)
+    return stable_sigmoid(kappa * (alpha.unsqueeze(-1) - index + 0.5))

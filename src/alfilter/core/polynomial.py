@@ -16,6 +16,7 @@ def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
     l(t) = max(t, slope·t). x: (..., d). parts: maps A, L of (w, d); offsets c, L of (w,); weights W, L of (w, w), then
     (c, w); biases b to match → (..., c). In one pass over blocks of points each way, which keeps every level's v.
 
+    >>> import torch
     >>> one = torch.ones(1, 1)
     >>> polynomial(2 * one, ([one, one], [one[0], one[0]], [one, one, one], [one[0]] * 3), slope=0.5)
     tensor([[14.]])

@@ -54,6 +54,10 @@ class Encoding(nn.Module, ABC):
         del reduction
         return torch.zeros(())
 
+    def parsimony(self) -> Tensor:
+        """The share of its levels that pass, in the mean over the domain; zero for an encoding without a filter."""
+        return torch.zeros(())
+
     def constrain(self) -> None:
         """Bring the parameters back into their domain; called after every optimiser step."""
 

@@ -6,36 +6,15 @@ import math
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from alfilter.core import encoded_dim, scale_response, total_variation
-from alfilter.encodings.base import Encoding
-from alfilter.ops import filtered_encoding, interpolate
-
-
-class AlphaGrid(nn.Module):
-    """α(x) = I(x; A): a learnable scalar grid over [-1, 1]^d, read in channel units (Eq. grid_interp).
-
-    The parameter holds α / unit. With unit = 1 the optimiser moves in channels; with unit = C_N it moves in shares of
-    the channel axis, so that the same learning rate reaches C_N times as far. `low` and `high` bound α: outside
-    [-B/2, C_N-1+B/2] every response and every gradient vanishes, and α could never come back.
-    """
-
-    def __init__(self, resolution: tuple[int, ...], start: float, unit: float, low: float, high: float) -> None:
-        super().__init__()
-        self.unit, self.low, self.high = unit, low, high
-        self.values = nn.Parameter(torch.full((*resolution, 1), min(max(start, low), high) / unit))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x: (..., d) → α: (...)."""
-        return interpolate(self.values, x).squeeze(-1) * self.unit
-
-    def constrain(self) -> None:
-        with torch.no_grad():
-            self.values.clamp_(self.low / self.unit, self.high / self.unit)
+from alfilter.core import encoded_dim, scale_response
+from alfilter.encodings.alpha_grid import AlphaGrid
+from alfilter.encodings.filtered import FilteredEncoding
+from alfilter.ops import filtered_encoding
 
 
-class FilteredFourier(Encoding):
+class FilteredFourier(FilteredEncoding):
     """γ'(x) = H_B(α(x)) ⊙ γ(x) (Eq. filtered_gamma), and beside it, if asked, the coordinates themselves.
 
     in_dim: d. levels: L. bandwidth: B in channels. kappa: sharpness κ. resolution: nodes of the α grid per axis.
@@ -64,22 +43,32 @@ class FilteredFourier(Encoding):
     ) -> None:
         channels = encoded_dim(in_dim, levels)
         super().__init__(in_dim, channels + in_dim * coordinates)
-        self.levels, self.bandwidth, self.kappa = levels, bandwidth, kappa
+        self.levels, self.bandwidth, self.kappa, self.axis = levels, bandwidth, kappa, channels
         self.coordinates, self.gain = coordinates, gain
         low, high = (-bandwidth / 2, channels - 1 + bandwidth / 2) if bounded else (-math.inf, math.inf)
         self.alpha = AlphaGrid(resolution, start, float(channels) if unit == "axis" else 1.0, low, high)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.filtered(x, self.alpha(x))
 
     def filtered(self, x: Tensor, alpha: Tensor) -> Tensor:
         """The features at x for a given α there, in channels. x: (..., d), alpha: (...) → (..., out_dim)."""
         filtered = filtered_encoding(x, alpha, self.levels, self.bandwidth, self.kappa)  # (..., C_N)
         return torch.cat((x, filtered), dim=-1) if self.coordinates else filtered
 
-    def responses(self, x: Tensor) -> Tensor:
-        """H̄_j(α(x)) of every dyadic scale. x: (..., d) → (..., L)."""
-        return scale_response(self.alpha(x), self.in_dim, self.levels, self.bandwidth, self.kappa)
+    def response(self, alpha: Tensor) -> Tensor:
+        """H̄_j(α) of every dyadic scale. alpha: (...) → (..., L)."""
+        return scale_response(alpha, self.in_dim, self.levels, self.bandwidth, self.kappa)
+
+    def frequency(self, alpha: Tensor) -> Tensor:
+        """2^j of the scale j whose 2d channels have the band's upper edge α + B/2 in their middle."""
+        scale = (alpha + self.bandwidth / 2 + 0.5) / (2 * self.in_dim) - 0.5
+        return torch.exp2(scale.clamp(max=self.levels - 1))
+
+    def alpha_at(self, cycles: Tensor) -> Tensor:
+        scale = torch.log2(torch.as_tensor(cycles, dtype=torch.get_default_dtype()).clamp(min=1e-6))
+        place = 2 * self.in_dim * (scale + 0.5) - 0.5 - self.bandwidth / 2
+        return torch.where(scale >= self.levels - 1, self.alpha.high, place.clamp(min=self.alpha.low))
+
+    def level_frequencies(self) -> Tensor:
+        return torch.exp2(torch.arange(self.levels, dtype=torch.get_default_dtype()))
 
     def first_bound(self) -> Tensor:
         channels = encoded_dim(self.in_dim, self.levels)
@@ -87,9 +76,3 @@ class FilteredFourier(Encoding):
         if not self.coordinates:
             return on_filtered
         return torch.cat((torch.full((self.in_dim,), 1 / self.in_dim), on_filtered))
-
-    def smoothness(self, reduction: str = "sum") -> Tensor:
-        return total_variation(self.alpha.values, reduction=reduction) * self.alpha.unit  # type: ignore[arg-type]
-
-    def constrain(self) -> None:
-        self.alpha.constrain()

@@ -63,19 +63,29 @@ class Diner(SineBackbone):
     )
 
 
+def finest_cells(options: Grids, in_dim: int, samples: Samples | None) -> int:
+    """N_max: as given, or by the signal's samples, or what is usual for that many coordinates."""
+    usual = 256 if in_dim <= 2 else 2048 if in_dim == 3 else 64
+    return options.finest or (max(1, int(max(samples) * options.density)) if samples else usual)
+
+
+def table_rows(options: Grids, in_dim: int) -> int:
+    """T: the most rows a level may have."""
+    if in_dim > 4:
+        raise UserError(f"the spatial hash is defined for 1 to 4 coordinates, got {in_dim}; take al-sine or siren")
+    return 1 << (options.table if options.table is not None else (24 if in_dim <= 2 else 19))
+
+
 def _hash_encoding(
     options: Grids, in_dim: int, finest: int, generator: torch.Generator, coordinates: bool = False
 ) -> HashGrid:
-    if in_dim > 4:
-        raise UserError(f"the spatial hash is defined for 1 to 4 coordinates, got {in_dim}; take al-sine or siren")
-    size = options.table if options.table is not None else (24 if in_dim <= 2 else 19)
     return HashGrid(
         in_dim,
         levels=options.levels,
         features=options.features,
         base=min(options.base, finest),
         finest=finest,
-        table=1 << size,
+        table=table_rows(options, in_dim),
         coordinates=coordinates,
         generator=generator,
     )
@@ -85,12 +95,7 @@ def _hash_grid(
     options: HashGridOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
     """The finest grid has a cell for every two samples, as the source sets it for images."""
-    usual = (
-        max(1, int(max(samples) * options.density))
-        if samples
-        else (256 if in_dim <= 2 else 2048 if in_dim == 3 else 64)
-    )
-    encoding = _hash_encoding(options, in_dim, options.finest or usual, generator)
+    encoding = _hash_encoding(options, in_dim, finest_cells(options, in_dim, samples), generator)
     network = Backbone(width=options.width, depth=options.depth)
     return encoding, relu_network(network, encoding, out_dim, generator)
 
