@@ -25,7 +25,7 @@ def read_study(path: str) -> Experiment:
     study = getattr(load(source), "STUDY", None)
     if not isinstance(study, Experiment):
         got = "nothing of that name" if study is None else type(study).__name__
-        raise UserError(f"expected STUDY = Experiment(...) in {file}, got {got}; see docs/experiments.md")
+        raise UserError(f"expected STUDY = Experiment(...) in {file}, got {got}; see docs/guide/studies.md")
     if not study.name or not all(letter.isalnum() or letter in "-_." for letter in study.name):
         raise UserError(f"a study's name becomes a file's: letters, digits, - and _ were expected, got {study.name!r}")
     return replace(study, source=source)
