@@ -21,10 +21,10 @@ from alfilter.methods import build
 from alfilter.signals import sample
 from alfilter.tasks import ImageTask
 from alfilter.training import save
-from alfilter.viewer.gallery import Gallery
-from alfilter.viewer.models import open_models
+from alfilter.viewer.open import open_files, picture_models
+from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.server import Server
-from alfilter.viewer.tiles import OCTAVE, TILE, Spot, extent
+from alfilter.viewer.tiles import OCTAVE, TILE, TileIndex, extent
 
 STAGE = (1045, 845)  # pixels of the stage on a screen of 1440×900
 
@@ -49,19 +49,19 @@ def main(model: str | None) -> None:
 
 def once(model: str) -> tuple[float, float, float]:
     """Seconds until a coarse picture, one tile at full resolution, and all of them have arrived at a fresh page."""
-    models = open_models([model])
+    models = picture_models(open_files([model]))
     rows, columns = models[0].shape
     zoom = next(
         z
         for z in range(80, -80, -1)
         if max(columns * 2 ** (z / OCTAVE) / STAGE[0], rows * 2 ** (z / OCTAVE) / STAGE[1]) <= 1
     )
-    gallery = Gallery(models)
-    with Server(gallery) as server:
-        gallery.warm_up()
+    viewer = PictureViewer(models)
+    with Server(viewer) as server:
+        viewer.warm_up()
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
         connection = HTTPConnection("127.0.0.1", server.server_address[1])
-        counts = [-(-extent(n, Spot(zoom, 0, 0).scale) // TILE) for n in (rows, columns)]
+        counts = [-(-extent(n, TileIndex(zoom, 0, 0).scale) // TILE) for n in (rows, columns)]
         tiles = [(zoom, y, x) for y in range(counts[0]) for x in range(counts[1])]
         began, seen = time.perf_counter(), []
         for z, y, x in [(zoom - 3 * OCTAVE, 0, 0), *tiles]:

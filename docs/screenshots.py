@@ -26,10 +26,9 @@ import numpy as np
 from alfilter.cli import main as alfilter
 from alfilter.export import export_file
 from alfilter.training import load
-from alfilter.viewer.gallery import Gallery
-from alfilter.viewer.models import open_models, open_reference
+from alfilter.viewer.base import Viewer
+from alfilter.viewer.open import open_viewer
 from alfilter.viewer.server import Server
-from alfilter.viewer.shape import open_shape
 
 IMAGES = Path(__file__).parent / "images"
 CLOCK = ["--train", "clock=cpu", "--threads", "1", "--quiet"]  # core seconds: the same models on a busy machine
@@ -156,8 +155,8 @@ def fitted(runs: Path, names: set[str]) -> None:
 
 
 @contextmanager
-def served(room: Any) -> Iterator[str]:
-    with Server(room, "127.0.0.1", 0) as server:
+def served(viewer: Viewer) -> Iterator[str]:
+    with Server(viewer, "127.0.0.1", 0) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
@@ -175,12 +174,8 @@ def address(shot: Shot, runs: Path) -> Iterator[str]:
         page = runs / f"{shot.runs[0]}.html"
         export_file(load(runs / shot.runs[0] / "model.safetensors"), page, shot.runs[0].capitalize())
         yield page.resolve().as_uri()
-    elif shot.page == "shape":
-        with served(open_shape(folders, None)) as where:
-            yield where
     else:
-        models = open_models(folders)
-        with served(Gallery(models, open_reference(None, models))) as where:
+        with served(open_viewer(folders)) as where:
             yield where
 
 

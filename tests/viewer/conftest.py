@@ -18,8 +18,7 @@ from tests.support.commands import picture
 from alfilter.methods import build
 from alfilter.tasks import ImageTask
 from alfilter.training import fit, save
-from alfilter.viewer.gallery import Gallery
-from alfilter.viewer.models import open_models, open_reference
+from alfilter.viewer.open import open_viewer
 from alfilter.viewer.server import Server
 
 HEIGHT, WIDTH = 40, 52
@@ -101,8 +100,7 @@ def runs(made: Path, tmp_path: Path) -> Path:
 
 
 def make_server(*folders: Path) -> Server:
-    models = open_models([str(folder) for folder in folders])
-    return Server(Gallery(models, open_reference(None, models)))
+    return Server(open_viewer([str(folder) for folder in folders]))
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ from alfilter.signals.points import read_points
 from alfilter.tasks import ImageTask
 from alfilter.tasks.points import PointTask
 from alfilter.training import load, save
-from alfilter.viewer.models import level_names, open_models
+from alfilter.viewer.model import level_names
+from alfilter.viewer.open import open_files, picture_models
 from alfilter.viewer.server import Server
 
 
@@ -197,7 +198,7 @@ def test_scattered_points_are_sent_to_their_page(tmp_path: Path) -> None:
     field.signal = PointTask(read_points(file, ["x", "y"], ["z"])).describe()
     save(field, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match=r"represents points, not a picture; 'alfilter export .*model.safetensors map"):
-        open_models([str(tmp_path)])
+        picture_models(open_files([str(tmp_path)]))
 
 
 def test_the_history_starts_at_its_end(browser: Any, runs: Path) -> None:

@@ -114,7 +114,7 @@ def values(field: Field, rows: np.ndarray, columns: np.ndarray) -> torch.Tensor:
 
 
 def far(shown: tuple[np.ndarray, np.ndarray, np.ndarray], field: Field) -> float:
-    """The greatest distance of what is drawn from the field, in shades of 255."""
+    """The greatest distance of what is drawn from the field, in as_uint16 of 255."""
     drawn, rows, columns = shown
     return float(np.abs(drawn - 255 * values(field, rows, columns).numpy()).max())
 
@@ -342,6 +342,6 @@ def test_two_hundred_quick_zooms_leave_memory_flat(page: Page, server: Server) -
     after = heap()
     assert after - before < 12e6, (before, after)
     assert page.run("view.tiles.held.size") <= page.run("view.tiles.room")
-    assert server.gallery.cache.size <= server.gallery.cache.limit
+    assert server.viewer.cache.size <= server.viewer.cache.limit
     assert page.run("view.tiles.asked") > asked
     assert page.run("view.tiles.aborted") > 0

@@ -10,7 +10,7 @@ from PIL import Image
 
 from alfilter.signals import GridSignal
 from alfilter.viewer.reference import bicubic, keys_kernel, nearest
-from alfilter.viewer.tiles import Spot
+from alfilter.viewer.tiles import TileIndex
 
 
 def signal(rows: int = 9, columns: int = 11, channels: int = 3) -> GridSignal:
@@ -19,7 +19,7 @@ def signal(rows: int = 9, columns: int = 11, channels: int = 3) -> GridSignal:
 
 def test_at_the_samples_both_are_the_samples() -> None:
     made = signal()
-    places = Spot(0, 0, 0).places((9, 11))
+    places = TileIndex(0, 0, 0).places((9, 11))
     values = made.values().view(9, 11, 3).numpy()
     assert np.allclose(bicubic(made, *places), values, atol=1e-7)
     assert np.allclose(nearest(made, *places), values, atol=1e-7)
@@ -27,7 +27,7 @@ def test_at_the_samples_both_are_the_samples() -> None:
 
 def test_bicubic_is_pillows_away_from_the_border() -> None:
     made = signal()
-    ours = bicubic(made, *Spot(16, 0, 0).places((9, 11)))  # four times
+    ours = bicubic(made, *TileIndex(16, 0, 0).places((9, 11)))  # four times
     for channel in range(3):
         plane = Image.fromarray((made.data[..., channel] / 255).astype(np.float32))
         theirs = np.asarray(plane.resize((44, 36), Image.Resampling.BICUBIC))
@@ -36,7 +36,7 @@ def test_bicubic_is_pillows_away_from_the_border() -> None:
 
 def test_nearest_is_squares() -> None:
     made = signal()
-    drawn = nearest(made, *Spot(16, 0, 0).places((9, 11)))
+    drawn = nearest(made, *TileIndex(16, 0, 0).places((9, 11)))
     assert np.array_equal(drawn, np.kron(made.data / 255, np.ones((4, 4, 1))))
 
 

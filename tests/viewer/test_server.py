@@ -11,18 +11,16 @@ from threading import Event
 import numpy as np
 import pytest
 import torch
-from tests.support.commands import complaint, picture
-from tests.viewer.conftest import HEIGHT, WIDTH, Client, make_server
+from tests.support.commands import complaint
+from tests.viewer.conftest import HEIGHT, WIDTH, Client
 
 from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.core.filter import band_response
-from alfilter.errors import UserError
 from alfilter.render.image import View, render
 from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.signals import read_image
 from alfilter.training import load
-from alfilter.viewer import guard
-from alfilter.viewer.models import open_models, open_reference
+from alfilter.viewer import access
 from alfilter.viewer.server import ASSETS, Server
 
 
@@ -44,8 +42,14 @@ def test_every_asset_is_there_and_guarded(client: Client) -> None:
 
 
 ELSEWHERE = [
-    *("/../server.py", "/..%2f..%2fserver.py", "/%2e%2e/%2e%2e/gallery.py", "//etc/passwd", "/etc/passwd"),
-    *("/view.js/../server.py", "/assets/view.js", "/index.html/../../../pyproject.toml", "/api/tile/../about"),
+    *("/../server.py", "/..%2f..%2fserver.py", "/%2e%2e/%2e%2e/picture.py", "//etc/passwd", "/etc/passwd"),
+    *(
+        "/view.js/../server.py",
+        "/assets/view.js",
+        "/frame.html",
+        "/picture.html/../../../pyproject.toml",
+        "/api/tile/../about",
+    ),
     *("/C:/windows/win.ini", "/view.js%00.png", "/model.safetensors", "/api/", "*"),
 ]
 
@@ -110,20 +114,20 @@ def test_changes_come_from_the_page_as_json(client: Client) -> None:
 def test_requests_are_bounded(client: Client, server: Server) -> None:
     assert client.ask("/?" + "a" * 4000).status == 414
     assert client.ask("/api/tile?" + "a=1&" * 40).status == 400
-    assert client.post("/api/steer", b" " * (guard.BODY + 1)).status == 413
+    assert client.post("/api/steer", b" " * (access.MAX_BODY + 1)).status == 413
     assert (
         client.ask("/api/reset", "POST", b"", Origin=f"http://{client.host}", Transfer_Encoding="chunked").status == 411
     )
-    server.rate = guard.Rate(rate=0.001, burst=3)
+    server.rate = access.RateLimiter(rate=0.001, burst=3)
     assert [client.ask("/api/stats").status for _ in range(4)] == [200, 200, 200, 429]
 
 
 def test_tiles_in_line_are_bounded(client: Client, server: Server) -> None:
     started, hold = Event(), Event()
-    server.gallery.tiles.close()
-    server.gallery.tiles = BoundedExecutor(1, 0)
+    server.viewer.tiles.close()
+    server.viewer.tiles = BoundedExecutor(1, 0)
     with ThreadPoolExecutor(1) as others:
-        first = others.submit(server.gallery.tiles.run, lambda: (started.set(), hold.wait(20))[1], lambda: True)
+        first = others.submit(server.viewer.tiles.run, lambda: (started.set(), hold.wait(20))[1], lambda: True)
         assert started.wait(20)
         answer = client.ask("/api/tile?m=0&z=0&x=0&y=0")
         hold.set()
@@ -132,7 +136,7 @@ def test_tiles_in_line_are_bounded(client: Client, server: Server) -> None:
 
 
 def test_more_connections_than_a_page_opens_are_closed(client: Client, server: Server) -> None:
-    held = [socket.create_connection(("127.0.0.1", client.port), timeout=20) for _ in range(guard.CONNECTIONS)]
+    held = [socket.create_connection(("127.0.0.1", client.port), timeout=20) for _ in range(access.MAX_CONNECTIONS)]
     try:
         with socket.create_connection(("127.0.0.1", client.port), timeout=20) as extra:
             assert extra.recv(10) == b""
@@ -253,23 +257,23 @@ def test_odd_strokes_are_refused(client: Client, body: dict[str, object]) -> Non
 
 
 def test_a_tile_nobody_waits_for_is_not_evaluated(client: Client, server: Server) -> None:
-    gallery, started, hold = server.gallery, Event(), Event()
+    viewer, started, hold = server.viewer, Event(), Event()
     with ThreadPoolExecutor(1) as others:
-        first = others.submit(gallery.tiles.run, lambda: (started.set(), hold.wait(20))[1], lambda: True)
+        first = others.submit(viewer.tiles.run, lambda: (started.set(), hold.wait(20))[1], lambda: True)
         assert started.wait(20)
         with socket.create_connection(("127.0.0.1", client.port), timeout=20) as raw:
             raw.sendall(f"GET /api/tile?m=0&z=8&x=0&y=0 HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode())
         answers = (time.sleep(0.02) or client.ask("/api/stats").json() for _ in range(500))
-        assert next((stats for stats in answers if stats["dropped"] == 1), None) is not None
+        assert next((stats for stats in answers if stats["cancelled"] == 1), None) is not None
         hold.set()
         assert first.result(timeout=20)
-    assert client.ask("/api/stats").json() == {"evaluated": 1, "dropped": 1, "cached": 0}
+    assert client.ask("/api/stats").json() == {"evaluated": 1, "cancelled": 1, "cached": 0}
 
 
 def test_a_taken_port_is_one_line(server: Server, runs: Path) -> None:
     port = server.server_address[1]
     said = complaint("view", runs / "al", "--port", str(port), "--no-browser")
-    assert said == f"port {port} of 127.0.0.1 is taken; give another --port, or --port 0 for any that is free"
+    assert said == f"port {port} of 127.0.0.1 is taken; give another port, or 0 for any that is free"
     assert "cannot be used" in complaint("view", runs / "al", "--port", "99999", "--no-browser")
     assert "cannot be used" in complaint("view", runs / "al", "--host", "203.0.113.1", "--port", "0", "--no-browser")
 
@@ -277,16 +281,3 @@ def test_a_taken_port_is_one_line(server: Server, runs: Path) -> None:
 def test_it_listens_on_this_machine_alone(server: Server) -> None:
     assert server.server_address[0] == "127.0.0.1"
     assert server.address == f"http://127.0.0.1:{server.server_address[1]}/"
-
-
-def test_models_must_fit_together(runs: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="a model file was expected"):
-        open_models([str(tmp_path)])
-    models = open_models([str(runs / "al"), str(runs / "al"), str(runs / "siren" / "model.safetensors")])
-    assert [model.name for model in models] == ["al", "al 2", "siren"]
-    with pytest.raises(UserError, match="must be the fitted picture, 52x40 with 3 channels"):
-        open_reference(str(picture(tmp_path / "other.png", 9, 9)), models)
-    (runs / "al" / "reference.png").unlink()
-    assert open_reference(None, models[:1]) is None
-    with make_server(runs / "al") as alone:
-        assert alone.gallery.about()["reference"] is None

@@ -21,8 +21,9 @@ from alfilter.evaluate import distances_at
 from alfilter.geometry.surface import extract
 from alfilter.methods import Field, build
 from alfilter.training import save
+from alfilter.viewer.open import open_viewer
 from alfilter.viewer.server import Server
-from alfilter.viewer.shape import LEVELS, alpha_at, mesh_bytes, open_shape, slice_bytes, slice_points
+from alfilter.viewer.shape import LEVELS, alpha_at, mesh_bytes, slice_bytes, slice_points
 
 RADIUS, SCALE = 0.6, 10.0
 
@@ -56,9 +57,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(model: Path) -> Iterator[Server]:
-    room = open_shape([str(model)])
-    assert room is not None
-    with Server(room) as running:
+    with Server(open_viewer([str(model)])) as running:
         thread = Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield running
@@ -141,12 +140,16 @@ def test_nothing_can_be_changed(server: Server) -> None:
     assert Client(server).ask("/", Host="evil.example").status == 403
 
 
-def test_a_shape_is_looked_at_alone(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is looked at alone; leave the other models and --reference out"):
-        open_shape([str(model), str(model)])
+def test_a_shape_is_shown_alone(model: Path, tmp_path: Path) -> None:
+    alone = "is a shape and is shown alone; leave the other models and the reference out"
+    with pytest.raises(UserError, match=alone):
+        open_viewer([str(model), str(model)])
+    with pytest.raises(UserError, match=alone):
+        open_viewer([str(model)], str(tmp_path / "picture.png"))
     picture = build("siren", in_dim=2, out_dim=1, width=4)
     save(picture, tmp_path / "picture.safetensors")
-    assert open_shape([str(tmp_path / "picture.safetensors")]) is None
+    with pytest.raises(UserError, match="represents nothing yet, not a picture; give image models"):
+        open_viewer([str(tmp_path / "picture.safetensors")])
 
 
 def opened(browser: Any, server: Server, size: tuple[int, int] = (700, 480), **context: Any) -> Any:

@@ -13,7 +13,8 @@ from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.ops import interpolate
 from alfilter.training import load, save
-from alfilter.viewer.models import Model, open_models
+from alfilter.viewer.model import Model
+from alfilter.viewer.open import open_files, picture_models
 from alfilter.viewer.steering import Brush, alpha_of, paint, refine, with_alpha
 
 SHAPE = (40, 52)
@@ -72,7 +73,7 @@ def test_restoring_brings_back_what_was_learned() -> None:
 
 @pytest.fixture
 def model(runs: Path) -> Model:
-    return open_models([str(runs / "al")])[0]
+    return picture_models(open_files([str(runs / "al")]))[0]
 
 
 def test_the_picture_changes_inside_the_circle_only(model: Model) -> None:
@@ -92,11 +93,11 @@ def test_undo_goes_by_gestures_and_reset_by_all(model: Model) -> None:
     for gesture in ("a", "a", "b"):
         model.steer(gesture, torch.tensor([[20.0, 30.0]]), 6.0, 1.0, "shift")
     assert len(model.undo) == 2
-    assert model.take_back()
+    assert model.undo_last()
     assert model.is_steered
-    assert model.take_back()
+    assert model.undo_last()
     assert not model.is_steered
-    assert not model.take_back()
+    assert not model.undo_last()
     model.steer("c", torch.tensor([[1.0, 1.0]]), 6.0, -1.0, "shift")
     model.reset()
     assert model.current is model.original
@@ -116,7 +117,7 @@ def test_alpha_stays_where_its_gradient_lives(model: Model) -> None:
 
 
 def test_what_cannot_be_steered_says_so(runs: Path) -> None:
-    siren = open_models([str(runs / "siren")])[0]
+    siren = picture_models(open_files([str(runs / "siren")]))[0]
     with pytest.raises(UserError, match="α is not defined for siren"):
         siren.steer("a", torch.tensor([[1.0, 1.0]]), 6.0, 1.0, "shift")
     for wrong in ({"radius": 1.0}, {"radius": 9.0, "amount": 1e9}, {"radius": 9.0, "kind": "wipe"}):

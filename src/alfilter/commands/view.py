@@ -22,21 +22,16 @@ def add_view(commands: Any) -> None:
 
 
 def _view(arguments: argparse.Namespace) -> int:
-    from alfilter.viewer.gallery import Gallery
-    from alfilter.viewer.guard import is_loopback
-    from alfilter.viewer.models import open_models, open_reference
+    from alfilter.viewer.access import is_loopback
+    from alfilter.viewer.open import open_viewer
     from alfilter.viewer.server import Server
-    from alfilter.viewer.shape import ShapeRoom, open_shape
 
     use_threads(arguments.threads)
-    gallery: Gallery | ShapeRoom | None = open_shape(arguments.models, arguments.reference)
-    if gallery is None:
-        models = open_models(arguments.models)
-        gallery = Gallery(models, open_reference(arguments.reference, models))
-    with Server(gallery, arguments.host, arguments.port) as server:
-        gallery.warm_up()
+    viewer = open_viewer(arguments.models, arguments.reference)
+    with Server(viewer, arguments.host, arguments.port) as server:
+        viewer.warm_up()
         if not is_loopback(server.host):
-            print("alfilter: everybody who can reach this address can look at and steer the models", file=sys.stderr)
+            print("alfilter: everyone who can reach this address can look at and steer the models", file=sys.stderr)
         print(f"alfilter: the page is at {server.address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
         if not arguments.no_browser:
             _open(server.address)

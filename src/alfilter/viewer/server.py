@@ -1,7 +1,7 @@
-"""The local server of the page: its own assets, answers about the given models, nothing else.
+"""The local server of the page: its own assets and the viewer's answers, nothing else.
 
-Differs from a general web server in: a fixed list of paths, one thread a connection and few of them, everything it does
-not know refused. It reads no path from a request.
+Differs from a general web server in: a fixed list of paths, one thread per connection and few of them, everything
+unknown refused. No path of a request is ever opened.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import select
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from threading import BoundedSemaphore
@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from alfilter.errors import UserError
 from alfilter.runtime.bounded_executor import Cancelled, QueueFull
-from alfilter.viewer import guard
-from alfilter.viewer.gallery import Gallery
-from alfilter.viewer.shape import ShapeRoom
+from alfilter.viewer import access
+from alfilter.viewer.base import Answer, Binary, Forbidden, Request, Viewer
+from alfilter.viewer.template import page_html
 
 ASSETS = {
     **{f"/{name}": (name, "text/javascript; charset=utf-8")
@@ -41,16 +41,16 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Listens on one address for one gallery of pictures, or for one shape."""
+    """Listens on one address for the page of one viewer."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 32
 
-    def __init__(self, gallery: Gallery | ShapeRoom, host: str = "127.0.0.1", port: int = 0) -> None:
-        self.gallery, self.host = gallery, host.strip("[]")
-        self.rate = guard.Rate()
-        self._room = BoundedSemaphore(guard.CONNECTIONS)
+    def __init__(self, viewer: Viewer, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.viewer, self.host = viewer, host.strip("[]")
+        self.rate = access.RateLimiter()
+        self._free = BoundedSemaphore(access.MAX_CONNECTIONS)
         if ":" in self.host:
             self.address_family = socket.AF_INET6
         try:
@@ -58,9 +58,7 @@ class Server(ThreadingHTTPServer):
         except (OSError, OverflowError) as error:
             taken = isinstance(error, OSError) and error.errno in (48, 98, 10048)
             why = "is taken" if taken else f"cannot be used ({error.strerror if isinstance(error, OSError) else error})"
-            raise UserError(
-                f"port {port} of {host} {why}; give another --port, or --port 0 for any that is free"
-            ) from error
+            raise UserError(f"port {port} of {host} {why}; give another port, or 0 for any that is free") from error
 
     @property
     def address(self) -> str:
@@ -69,8 +67,8 @@ class Server(ThreadingHTTPServer):
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server_address[1]}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._room.acquire(blocking=False):
-            self.shutdown_request(request)  # more connections than a page ever opens
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)  # more connections than a page opens
             return
         super().process_request(request, client_address)
 
@@ -78,14 +76,14 @@ class Server(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._room.release()
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no error of ours; anything else was answered and is not printed."""
+        """A client that went away is not our error; anything else was answered and is not printed."""
 
     def server_close(self) -> None:
         super().server_close()
-        self.gallery.close()
+        self.viewer.close()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -93,12 +91,12 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "alfilter", ""
-    timeout = guard.SECONDS
+    timeout = access.IDLE_SECONDS
     disable_nagle_algorithm = True
     server: Server
 
     def do_GET(self) -> None:
-        if not self._enters(changes=False):
+        if not self._is_allowed(changes=False):
             return
         try:
             parts = urlsplit(self.path)
@@ -106,48 +104,25 @@ class Handler(BaseHTTPRequestHandler):
         except ValueError:
             self._refuse(400, "this is no address of ours")
             return
-        gallery = self.server.gallery
-        if parts.path == "/" or parts.path in ASSETS:
-            name, kind = ASSETS.get(parts.path, (gallery.page, "text/html; charset=utf-8"))
+        if parts.path == "/":
+            self._send(200, page_html(self.server.viewer.page), "text/html; charset=utf-8")
+        elif parts.path in ASSETS:
+            name, kind = ASSETS[parts.path]
             self._send(200, resources.files("alfilter.viewer").joinpath("assets", name).read_bytes(), kind)
-            return
-        if isinstance(gallery, ShapeRoom):
-            self._answer(gallery.answers(query, self._is_listening).get(parts.path))
-            return
-        answers: dict[str, Callable[[], Any]] = {
-            "/api/about": lambda: {**gallery.about(), "save": self._is_here()},
-            "/api/stats": gallery.stats,
-            "/api/history": lambda: gallery.history(query),
-            "/api/at": lambda: gallery.at(query, self._is_listening),
-            "/api/tile": lambda: gallery.tile(query, self._is_listening),
-        }
-        self._answer(answers.get(parts.path))
+        else:
+            self._answer(self.server.viewer.reads.get(parts.path), query)
 
     def do_POST(self) -> None:
         body = self._body()
-        if body is None:
-            return
-        gallery = self.server.gallery
-        if isinstance(gallery, ShapeRoom):  # is only looked at
-            self._refuse(404, "there is nothing here")
-            return
-        answers: dict[str, Callable[[], Any]] = {
-            "/api/steer": lambda: gallery.steer(body, self._is_listening),
-            "/api/undo": lambda: gallery.undo(body),
-            "/api/reset": lambda: gallery.reset(body),
-            "/api/save": lambda: gallery.save(body),
-        }
-        if self.path == "/api/save" and not self._is_here():
-            self._refuse(403, "models are saved from this machine only")
-            return
-        self._answer(answers.get(self.path))
+        if body is not None:
+            self._answer(self.server.viewer.changes.get(self.path), body)
 
-    def _enters(self, changes: bool) -> bool:
-        if len(self.path) > guard.PATH:
+    def _is_allowed(self, changes: bool) -> bool:
+        if len(self.path) > access.MAX_PATH:
             self._refuse(414, "the request is too long")
         elif not self.server.rate.allows(self.client_address[0]):
             self._refuse(429, "too many requests")
-        elif (reason := guard.may_enter(_plain(self.headers), self.server.host, changes)) is not None:
+        elif (reason := access.refusal(_single(self.headers), self.server.host, changes)) is not None:
             self._refuse(403, reason)
         else:
             return True
@@ -159,14 +134,14 @@ class Handler(BaseHTTPRequestHandler):
         if not length.isascii() or not length.isdigit() or "Transfer-Encoding" in self.headers:
             self._refuse(411, "a length is needed")
             return None
-        if int(length) > guard.BODY:
+        if int(length) > access.MAX_BODY:
             self._refuse(413, "the request is too large")
             return None
         if self.headers.get_content_type() != "application/json":
             self._refuse(415, "JSON is expected")
             return None
         text = self.rfile.read(int(length))
-        if not self._enters(changes=True):
+        if not self._is_allowed(changes=True):
             return None
         try:
             body = json.loads(text)
@@ -177,25 +152,27 @@ class Handler(BaseHTTPRequestHandler):
             return None
         return body
 
-    def _answer(self, work: Callable[[], Any] | None) -> None:
-        if work is None:
+    def _answer(self, answer: Answer | None, values: Mapping[str, Any]) -> None:
+        if answer is None:
             self._refuse(404, "there is nothing here")
             return
         try:
-            found = work()
+            result = answer(Request(values, self._is_listening, self._is_local()))
         except UserError as error:
             self._send_json(400, {"error": " ".join(str(error).split())})
+        except Forbidden as error:
+            self._refuse(403, str(error))
         except QueueFull:
             self._send_json(503, {"error": "too many tiles at once"}, {"Retry-After": "1"})
         except Cancelled:
             self.close_connection = True
-        except Exception as error:  # the page says it instead of waiting for ever
+        except Exception as error:  # the page shows it instead of waiting for ever
             self._send_json(500, {"error": f"{type(error).__name__}: {error}"[:200]})
         else:
-            if isinstance(found, tuple):
-                self._send(200, found[0], "application/octet-stream", {"X-Tile": found[1]})
+            if isinstance(result, Binary):
+                self._send(200, result.data, "application/octet-stream", {"X-Tile": result.description})
             else:
-                self._send_json(200, found)
+                self._send_json(200, result)
 
     def _is_listening(self) -> bool:
         """Whether the client still waits: a page that moved on has closed this connection."""
@@ -205,11 +182,11 @@ class Handler(BaseHTTPRequestHandler):
         except (OSError, ValueError):
             return False
 
-    def _is_here(self) -> bool:
-        return guard.is_loopback(self.client_address[0].removeprefix("::ffff:"))
+    def _is_local(self) -> bool:
+        return access.is_loopback(self.client_address[0].removeprefix("::ffff:"))
 
     def _refuse(self, code: int, reason: str) -> None:
-        self.close_connection = True  # what follows on this connection is not worth reading
+        self.close_connection = True  # what follows on this connection is not read
         self._send_json(code, {"error": reason})
 
     def _send_json(self, code: int, value: Any, extra: Mapping[str, str] | None = None) -> None:
@@ -230,7 +207,7 @@ class Handler(BaseHTTPRequestHandler):
         """Quiet: stderr is for what a person should read."""
 
 
-def _plain(headers: Any) -> dict[str, str]:
-    """Headers by name; of a repeated one nothing, since we could not know which of them is meant."""
+def _single(headers: Any) -> dict[str, str]:
+    """Headers by name; a repeated one is left out, since it is unclear which of them counts."""
     names = {name.title() for name in headers}
     return {name: headers[name] for name in names if len(headers.get_all(name)) == 1}

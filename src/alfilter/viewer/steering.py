@@ -23,9 +23,9 @@ from alfilter.methods import Field
 from alfilter.ops import interpolate
 from alfilter.viewer.tiles import Shape
 
-LARGEST = 4096  # nodes of a grid along one axis
-SMALLEST = 3.0  # radius of a brush, in samples
-MOST = 256  # dabs of one call
+MAX_NODES = 4096  # nodes of a grid along one axis
+MIN_RADIUS = 3.0  # radius of a brush, in samples
+MAX_DABS = 256  # dabs of one call
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right, in samples
 
@@ -44,8 +44,8 @@ class Brush:
     def __post_init__(self) -> None:
         if self.kind not in ("shift", "restore"):
             raise UserError(f"a brush shifts or restores, got {self.kind!r}")
-        if not SMALLEST <= self.radius <= 1e5:
-            raise UserError(f"a brush is at least {SMALLEST:g} samples wide to each side, got {self.radius:g}")
+        if not MIN_RADIUS <= self.radius <= 1e5:
+            raise UserError(f"a brush is at least {MIN_RADIUS:g} samples wide to each side, got {self.radius:g}")
         if not -1e3 <= self.amount <= 1e3:
             raise UserError(f"a brush shifts α by at most 1000 channels, got {self.amount:g}")
 
@@ -60,9 +60,9 @@ def refine(grid: Tensor, shape: Shape) -> Tensor:
     for nodes, samples in zip(grid.shape[:-1], shape, strict=True):
         factor = math.ceil((samples - 1) / (nodes - 1)) if nodes > 1 else 1
         if nodes == 1 and samples > 1:  # constant along this axis: any number of nodes says the same
-            sizes.append(min(samples, LARGEST))
+            sizes.append(min(samples, MAX_NODES))
         else:
-            sizes.append((nodes - 1) * max(1, min(factor, (LARGEST - 1) // max(1, nodes - 1))) + 1)
+            sizes.append((nodes - 1) * max(1, min(factor, (MAX_NODES - 1) // max(1, nodes - 1))) + 1)
     if tuple(sizes) == tuple(grid.shape[:-1]):
         return grid
     axes = [torch.linspace(-1, 1, size, dtype=torch.float64) if size > 1 else torch.zeros(1).double() for size in sizes]

@@ -27,11 +27,11 @@ from alfilter.errors import UserError
 from alfilter.evaluate import sample_axes
 from alfilter.methods import Field
 
-TILE = 128  # screen pixels a side: the first one is there after a tenth of a second
+TILE = 128  # screen pixels per side: the first one is ready after a tenth of a second
 OCTAVE = 8  # zoom steps that double the scale
-DEEPEST, WIDEST = 24 * OCTAVE, -6 * OCTAVE
-MOST = 4  # places along each axis that a pixel is the mean of
-_FINE = 4e-6  # a step between pixels, in coordinates, below which float32 tells them apart badly
+MAX_ZOOM, MIN_ZOOM = 24 * OCTAVE, -6 * OCTAVE
+MAX_SUBSAMPLES = 4  # places along each axis that a pixel is the mean of
+_FINE = 4e-6  # a step between pixels, in coordinates, below which float32 does not resolve them
 
 Shape = tuple[int, int]
 Evaluate = Callable[[Tensor], Tensor]
@@ -39,7 +39,7 @@ Draw = Callable[[Tensor, Tensor], NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Spot:
+class TileIndex:
     """Which tile: the zoom step, and the tile's row and column at that zoom."""
 
     zoom: int
@@ -50,7 +50,7 @@ class Spot:
     def scale(self) -> float:
         """Screen pixels per sample.
 
-        >>> Spot(16, 0, 0).scale, Spot(-8, 0, 0).scale
+        >>> TileIndex(16, 0, 0).scale, TileIndex(-8, 0, 0).scale
         (4.0, 0.5)
         """
         return float(2 ** (self.zoom / OCTAVE))
@@ -58,34 +58,34 @@ class Spot:
     def spans(self, shape: Shape) -> tuple[range, range]:
         """The screen pixels of the tile, rows and columns, cut at the picture's end.
 
-        >>> Spot(0, 1, 0).spans((150, 100))
+        >>> TileIndex(0, 1, 0).spans((150, 100))
         (range(128, 150), range(0, 100))
         """
-        if not WIDEST <= self.zoom <= DEEPEST:
-            raise UserError(f"a zoom lies between {WIDEST} and {DEEPEST}, got {self.zoom}")
+        if not MIN_ZOOM <= self.zoom <= MAX_ZOOM:
+            raise UserError(f"a zoom lies between {MIN_ZOOM} and {MAX_ZOOM}, got {self.zoom}")
         spans = []
-        for index, samples in zip((self.row, self.column), shape, strict=True):
+        for number, samples in zip((self.row, self.column), shape, strict=True):
             end = extent(samples, self.scale)
-            if not 0 <= index * TILE < end:
-                raise UserError(f"tile {index} lies outside the picture's {end} pixels at zoom {self.zoom}")
-            spans.append(range(index * TILE, min(end, (index + 1) * TILE)))
+            if not 0 <= number * TILE < end:
+                raise UserError(f"tile {number} lies outside the picture's {end} pixels at zoom {self.zoom}")
+            spans.append(range(number * TILE, min(end, (number + 1) * TILE)))
         return spans[0], spans[1]
 
     @property
-    def places_a_pixel(self) -> int:
+    def places_per_pixel(self) -> int:
         """Along each axis: one from scale 1 on, enough for every sample below, down to a fourth.
 
-        >>> [Spot(zoom, 0, 0).places_a_pixel for zoom in (0, -1, -8, -12, -16, -48)]
+        >>> [TileIndex(zoom, 0, 0).places_per_pixel for zoom in (0, -1, -8, -12, -16, -48)]
         [1, 2, 2, 3, 4, 4]
         """
-        return min(MOST, max(1, math.ceil(1 / self.scale - 1e-6)))
+        return min(MAX_SUBSAMPLES, max(1, math.ceil(1 / self.scale - 1e-6)))
 
     def places(self, shape: Shape, each: int = 1) -> tuple[Tensor, Tensor]:
         """Rows and columns of the tile's pixels, in samples of the picture, float64; `each` evenly spread ones a pixel.
 
         Of several, none lies beyond the picture's edge.
 
-        >>> Spot(-8, 0, 0).places((4, 4), 2)[0].tolist()
+        >>> TileIndex(-8, 0, 0).places((4, 4), 2)[0].tolist()
         [0.0, 1.0, 2.0, 3.0]
         """
         rows, columns = (
@@ -104,7 +104,7 @@ class Spot:
 
 
 def extent(samples: int, scale: float) -> int:
-    """Screen pixels an axis covers: ⌈n s⌉, forgiving the last bit of s.
+    """Screen pixels an axis covers: ⌈n s⌉, with a tolerance for the rounding of s.
 
     >>> extent(100, 1.0), extent(100, 0.255)
     (100, 26)
@@ -112,36 +112,36 @@ def extent(samples: int, scale: float) -> int:
     return max(1, math.ceil(samples * scale - 1e-6))
 
 
-def axes_of(spot: Spot, shape: Shape, each: int = 1) -> list[Tensor]:
+def axes_of(index: TileIndex, shape: Shape, each: int = 1) -> list[Tensor]:
     """Coordinates of a tile's rows and columns; float64 where float32 could not tell neighbours apart."""
     axes = [
         (2 * places - (samples - 1)) / max(1, samples - 1)
-        for places, samples in zip(spot.places(shape, each), shape, strict=True)
+        for places, samples in zip(index.places(shape, each), shape, strict=True)
     ]
-    return axes if is_deep(spot, shape) else [axis.float() for axis in axes]
+    return axes if needs_float64(index, shape) else [axis.float() for axis in axes]
 
 
-def is_deep(spot: Spot, shape: Shape) -> bool:
-    """Whether a tile is so far inside that it must be evaluated in float64."""
-    return 2 / max(1, max(shape) - 1) / spot.scale < _FINE
+def needs_float64(index: TileIndex, shape: Shape) -> bool:
+    """Whether a tile is magnified so much that float32 cannot tell its pixels' coordinates apart."""
+    return 2 / max(1, max(shape) - 1) / index.scale < _FINE
 
 
-def evaluate(function: Evaluate, spot: Spot, shape: Shape) -> NDArray[Any]:
+def evaluate(function: Evaluate, index: TileIndex, shape: Shape) -> NDArray[Any]:
     """A function of coordinates on the pixels of a tile, one place each: (rows, columns, c)."""
-    return sample_axes(function, axes_of(spot, shape)).numpy()
+    return sample_axes(function, axes_of(index, shape)).numpy()
 
 
-def evaluate_mean(function: Evaluate, spot: Spot, shape: Shape, go_on: Callable[[], None]) -> NDArray[Any]:
+def evaluate_mean(function: Evaluate, index: TileIndex, shape: Shape, check_wanted: Callable[[], None]) -> NDArray[Any]:
     """The same, as the mean over each pixel's places where it covers several samples: (rows, columns, c).
 
-    go_on: called between the parts of the work; raises when nobody waits for it any more.
+    check_wanted: called between the parts of the work; raises when nobody waits for the result any more.
     """
-    each = spot.places_a_pixel
-    axes = axes_of(spot, shape, each)
-    return pixel_means(lambda *part: sample_axes(function, part).numpy(), axes, each, go_on)
+    each = index.places_per_pixel
+    axes = axes_of(index, shape, each)
+    return pixel_means(lambda *part: sample_axes(function, part).numpy(), axes, each, check_wanted)
 
 
-def pixel_means(draw: Draw, axes: Sequence[Tensor], each: int, go_on: Callable[[], None]) -> NDArray[Any]:
+def pixel_means(draw: Draw, axes: Sequence[Tensor], each: int, check_wanted: Callable[[], None]) -> NDArray[Any]:
     """What `draw` makes of places (each r, each c), as means over each × each of them: (r, c, channels).
 
     >>> numbers = lambda rows, columns: (4 * rows[:, None] + columns).unsqueeze(-1).numpy()
@@ -151,12 +151,12 @@ def pixel_means(draw: Draw, axes: Sequence[Tensor], each: int, go_on: Callable[[
     rows, columns = axes
     if each == 1:
         return draw(rows, columns)
-    found: list[NDArray[Any]] = []
-    for first in range(each):  # one row of every pixel's places at a time: less to hold, and soon given up
-        go_on()
+    means: list[NDArray[Any]] = []
+    for first in range(each):  # one row of every pixel's places at a time: less memory, and soon cancelled
+        check_wanted()
         values = draw(rows[first::each], columns)
-        found.append(values.reshape(len(values), -1, each, values.shape[-1]).mean(2))
-    mean: NDArray[Any] = np.mean(found, axis=0)
+        means.append(values.reshape(len(values), -1, each, values.shape[-1]).mean(2))
+    mean: NDArray[Any] = np.mean(means, axis=0)
     return mean
 
 
@@ -165,10 +165,10 @@ def in_float64(field: Field) -> Field:
     return copy.deepcopy(field).double()
 
 
-def shades(values: NDArray[Any]) -> NDArray[np.uint16]:
-    """Values clipped to [0, 1] as whole numbers up to 65535, little-endian: fine enough to measure 90 dB.
+def as_uint16(values: NDArray[Any]) -> NDArray[np.uint16]:
+    """Values clipped to [0, 1] as little-endian 16-bit integers: fine enough to measure 90 dB.
 
-    >>> shades(np.array([-1.0, 0.5, 1.0])).tolist()
+    >>> as_uint16(np.array([-1.0, 0.5, 1.0])).tolist()
     [0, 32768, 65535]
     """
     whole: NDArray[np.uint16] = np.rint(np.clip(np.nan_to_num(values), 0, 1).astype(np.float64) * 65535).astype("<u2")
@@ -180,30 +180,30 @@ class Cache:
 
     def __init__(self, limit: int = 96 << 20) -> None:
         self.limit = limit
-        self._held: OrderedDict[Any, tuple[Spot, bytes]] = OrderedDict()
+        self._entries: OrderedDict[Any, tuple[TileIndex, bytes]] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
     def get(self, key: Any) -> bytes | None:
         with self._lock:
-            if key not in self._held:
+            if key not in self._entries:
                 return None
-            self._held.move_to_end(key)
-            return self._held[key][1]
+            self._entries.move_to_end(key)
+            return self._entries[key][1]
 
-    def put(self, key: Any, spot: Spot, data: bytes) -> None:
+    def put(self, key: Any, index: TileIndex, data: bytes) -> None:
         with self._lock:
-            self._bytes -= len(self._held.pop(key, (spot, b""))[1])
-            self._held[key] = spot, data
+            self._bytes -= len(self._entries.pop(key, (index, b""))[1])
+            self._entries[key] = index, data
             self._bytes += len(data)
             while self._bytes > self.limit:
-                self._bytes -= len(self._held.popitem(last=False)[1][1])
+                self._bytes -= len(self._entries.popitem(last=False)[1][1])
 
-    def drop(self, forget: Callable[[Any, Spot], bool]) -> None:
-        """Forget every tile for which `forget(key, spot)` is true."""
+    def drop(self, is_stale: Callable[[Any, TileIndex], bool]) -> None:
+        """Remove every tile for which `is_stale(key, index)` is true."""
         with self._lock:
-            for key in [key for key, (spot, _) in self._held.items() if forget(key, spot)]:
-                self._bytes -= len(self._held.pop(key)[1])
+            for key in [key for key, (index, _) in self._entries.items() if is_stale(key, index)]:
+                self._bytes -= len(self._entries.pop(key)[1])
 
     @property
     def size(self) -> int:

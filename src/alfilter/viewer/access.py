@@ -1,4 +1,4 @@
-"""Who may ask, and how much: pure rules for hosts and origins, and a limit on the rate."""
+"""Which requests are answered: rules for hosts and origins as pure functions, and a rate limit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Mapping
 from threading import Lock
 
-PATH = 2048  # characters of a request's path
-BODY = 64 << 10  # bytes of a request's body
-CONNECTIONS = 64  # open at once
-RATE, BURST = 400.0, 800.0  # requests a second and at once, of one address
-SECONDS = 30.0  # a connection may be silent
+MAX_PATH = 2048  # characters of a request's path
+MAX_BODY = 64 << 10  # bytes of a request's body
+MAX_CONNECTIONS = 64  # open at once
+RATE, BURST = 400.0, 800.0  # requests per second, and at once, from one address
+IDLE_SECONDS = 30.0  # of silence before a connection is closed
 
 
 def is_loopback(host: str) -> bool:
@@ -36,16 +36,16 @@ def host_name(header: str | None) -> str | None:
     >>> host_name("localhost:8700"), host_name("[::1]:8700"), host_name("a b"), host_name(None)
     ('localhost', '::1', None, None)
     """
-    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::\d{1,5})?", header or "")
-    return (found[1] or found[2]).lower() if found else None
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::\d{1,5})?", header or "")
+    return (match[1] or match[2]).lower() if match else None
 
 
-def may_enter(headers: Mapping[str, str], bound: str, changes: bool) -> str | None:
+def refusal(headers: Mapping[str, str], bound: str, changes: bool) -> str | None:
     """Why a request is refused, or None.
 
-    A page of another site can make the browser send requests here, also under a name of its own that leads to this
-    address. Such a name is in Host, and such a page in Origin or Sec-Fetch-Site. bound: the address that is listened
-    on. changes: whether the request changes something, which takes an Origin of ours.
+    A page of another site can make the browser send requests here, also under a host name of its own that resolves to
+    this address (DNS rebinding). Such a name shows in Host, and such a page in Origin or Sec-Fetch-Site. bound: the
+    address that is listened on. changes: whether the request changes something, which needs our own Origin.
     """
     host = headers.get("Host")
     name = host_name(host)
@@ -78,20 +78,20 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class Rate:
-    """A bucket for each address that fills with `rate` a second up to `burst`; every request takes one."""
+class RateLimiter:
+    """A token bucket per address: it fills with `rate` tokens per second up to `burst`, every request takes one."""
 
     def __init__(self, rate: float = RATE, burst: float = BURST, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate, self.burst, self.clock = rate, burst, clock
-        self._held: dict[str, tuple[float, float]] = {}
+        self._buckets: dict[str, tuple[float, float]] = {}
         self._lock = Lock()
 
     def allows(self, address: str) -> bool:
         now = self.clock()
         with self._lock:
-            level, last = self._held.get(address, (self.burst, now))
+            level, last = self._buckets.get(address, (self.burst, now))
             level = min(self.burst, level + (now - last) * self.rate)
-            if len(self._held) > 1024:
-                self._held.clear()
-            self._held[address] = (level - 1 if level >= 1 else level), now
+            if len(self._buckets) > 1024:
+                self._buckets.clear()
+            self._buckets[address] = (level - 1 if level >= 1 else level), now
             return level >= 1

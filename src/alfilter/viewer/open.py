@@ -1,0 +1,94 @@
+"""From model files to the viewer that shows them; every file is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from alfilter.errors import UserError
+from alfilter.methods import Field
+from alfilter.signals import GridSignal, open_signal
+from alfilter.training import load
+from alfilter.training.snapshots import list_snapshots
+from alfilter.viewer.base import Viewer
+from alfilter.viewer.model import Model, check_same_size, level_names
+from alfilter.viewer.picture import PictureViewer
+from alfilter.viewer.shape import ShapeViewer
+
+MODEL = "model.safetensors"
+Opened = tuple[Path, Field]  # a model's file, and what it holds
+
+
+def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
+    """The viewer of some model files or run folders: one shape, or pictures of one size.
+
+    reference: the fitted picture; None for the copy in a run folder.
+    """
+    opened = open_files(paths)
+    file, field = opened[0]
+    if field.signal.get("kind") == "shape":
+        if len(paths) > 1 or reference is not None:
+            raise UserError(f"{paths[0]} is a shape and is shown alone; leave the other models and the reference out")
+        return ShapeViewer(field, model_name(file))
+    models = picture_models(opened)
+    return PictureViewer(models, open_reference(reference, models))
+
+
+def open_files(paths: Sequence[str]) -> list[Opened]:
+    """The fields of some model files or run folders."""
+    files = [Path(path) / MODEL if Path(path).is_dir() else Path(path) for path in paths]
+    return [(file, load(file)) for file in files]
+
+
+def model_name(file: Path) -> str:
+    """What a page calls a model: its run folder, or a name of its own.
+
+    >>> model_name(Path("runs/cat/model.safetensors")), model_name(Path("runs/cat/softer.safetensors"))
+    ('cat', 'softer')
+    """
+    return file.parent.name if file.name == MODEL and file.parent.name else file.stem
+
+
+def picture_models(opened: Sequence[Opened]) -> list[Model]:
+    """The models of one page; they must represent pictures of one size."""
+    models: list[Model] = []
+    for file, field in opened:
+        if field.signal.get("kind") != "image":
+            kind = field.signal.get("kind") or "nothing yet"
+            todo = f"'alfilter export {file} map.html' writes a page" if kind == "points" else "give image models"
+            raise UserError(f"{file} represents {kind}, not a picture; {todo}")
+        check_same_size(file, field, opened[0][1])
+        name = _unique(model_name(file), [model.name for model in models])
+        snapshots = list_snapshots(file.parent) if file.name == MODEL else {}  # a model saved beside a run is not it
+        models.append(Model(name, file, field, snapshots, field, levels=level_names(field)))
+    return models
+
+
+def open_reference(path: str | None, models: Sequence[Model]) -> tuple[str, GridSignal] | None:
+    """The picture to compare with, and its name: the given one, or the copy in the first run folder that has one."""
+    shape, channels = models[0].shape, models[0].original.out_dim
+    if path is None:
+        copies = [file for model in models if (file := model.file.parent / "reference.png").is_file()]
+        for copy in copies:
+            signal = open_signal(str(copy))
+            if isinstance(signal, GridSignal) and (signal.shape, signal.out_dim) == (shape, channels):
+                return copy.name, signal
+        return None
+    signal = open_signal(path)
+    if not isinstance(signal, GridSignal) or signal.shape != shape or signal.out_dim != channels:
+        size = f"{shape[1]}x{shape[0]} with {channels} channels"
+        raise UserError(f"the reference must be the fitted picture, {size}; {path} is another")
+    return Path(path).name, signal
+
+
+def _unique(name: str, taken: Sequence[str]) -> str:
+    """A label no other model has.
+
+    >>> _unique("photo", ["photo", "photo 2"])
+    'photo 3'
+    """
+    number = 2
+    label = name
+    while label in taken:
+        label, number = f"{name} {number}", number + 1
+    return label

@@ -1,0 +1,258 @@
+"""The viewer of pictures: tiles, the place under the cursor, steering, saving."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from alfilter.analysis import filtered_encoding_of
+from alfilter.errors import UserError
+from alfilter.evaluate import sample_axes
+from alfilter.methods import Field
+from alfilter.runtime.bounded_executor import BoundedExecutor, Cancelled
+from alfilter.signals import GridSignal
+from alfilter.training import save
+from alfilter.viewer.base import Answer, Binary, Forbidden, Request, Viewer
+from alfilter.viewer.filter_facts import filter_at
+from alfilter.viewer.layers import (
+    PICTURES,
+    Sampling,
+    check_layer,
+    field_tile,
+    filter_tile,
+    reference_tile,
+    scale_of,
+)
+from alfilter.viewer.model import Model, at_level
+from alfilter.viewer.reference import nearest
+from alfilter.viewer.steering import MAX_DABS
+from alfilter.viewer.tiles import MAX_ZOOM, MIN_ZOOM, OCTAVE, TILE, Cache, Evaluate, TileIndex
+
+_MAX_QUEUED = 48  # tiles
+
+
+class PictureViewer(Viewer):
+    """Models of pictures of one size, and the fitted picture where it is known, by its name."""
+
+    page = "picture"
+
+    def __init__(self, models: Sequence[Model], reference: tuple[str, GridSignal] | None = None) -> None:
+        self.models = list(models)
+        self.reference = reference
+        self.cache = Cache()
+        self.tiles = BoundedExecutor(max(1, torch.get_num_threads() // 4), _MAX_QUEUED)
+        self.quick = BoundedExecutor(1, _MAX_QUEUED)  # a place under the cursor does not wait for tiles
+
+    @property
+    def reads(self) -> Mapping[str, Answer]:
+        return {
+            "/api/about": self.about,
+            "/api/stats": self.stats,
+            "/api/history": self.history,
+            "/api/at": self.at,
+            "/api/tile": self.tile,
+        }
+
+    @property
+    def changes(self) -> Mapping[str, Answer]:
+        return {"/api/steer": self.steer, "/api/undo": self.undo, "/api/reset": self.reset, "/api/save": self.save}
+
+    def close(self) -> None:
+        self.tiles.close()
+        self.quick.close()
+
+    def warm_up(self) -> None:
+        for model in self.models:
+            sample_axes(model.original, [torch.zeros(1), torch.zeros(1)])
+
+    # ---- what is read
+
+    def about(self, request: Request) -> dict[str, Any]:
+        return {
+            "models": [{"id": number, **model.about()} for number, model in enumerate(self.models)],
+            "reference": self.reference[0] if self.reference else None,
+            "tile": TILE,
+            "octave": OCTAVE,
+            "zoom": [MIN_ZOOM, MAX_ZOOM],
+            "save": request.is_local,
+        }
+
+    def stats(self, request: Request) -> dict[str, int]:
+        """How many tiles were evaluated, and cancelled; bytes in the cache."""
+        return {"evaluated": self.tiles.completed, "cancelled": self.tiles.cancelled, "cached": self.cache.size}
+
+    def history(self, request: Request) -> dict[str, Any]:
+        model = self._model(request)
+        return {"points": model.history(), "snapshots": list(model.snapshots)}
+
+    def tile(self, request: Request) -> Binary:
+        """A tile's numbers, rows first, described as `WIDTHxHEIGHTxCHANNELS TYPE`.
+
+        rough=1 asks for one place per pixel at any zoom: a first impression, sixteen times faster in the overview.
+        """
+        index = TileIndex(request.integer("z"), request.integer("y"), request.integer("x"))
+        layer = str(request.values.get("layer", "field"))
+        rows, columns = index.spans(self.models[0].shape)  # refuses what is not there before it is queued
+        is_rough = request.values.get("rough") == "1" and index.places_per_pixel > 1
+        sampling = Sampling(index, self.models[0].shape, is_rough, lambda: _check_wanted(request))
+        if layer in PICTURES:
+            channels, key, work = self._reference_layer(layer, sampling)
+            version, model = 0, None
+        else:
+            model = self._model(request)
+            version = model.version
+            channels, key, work = self._model_layer(model, layer, request, sampling)
+        key = (*key, index, is_rough)
+        data = self.cache.get(key)
+        if data is None:
+            data = self.tiles.run(work, request.is_wanted)
+            if model is None or model.version == version:  # steered meanwhile: the tile may be of an older α
+                self.cache.put(key, index, data)
+        kind = "u2" if layer in ("field", *PICTURES) else "f4"
+        return Binary(data, f"{len(columns)}x{len(rows)}x{channels} {kind}")
+
+    def at(self, request: Request) -> dict[str, Any]:
+        """Everything about one place (x, y), in samples: values, α, the filter's response, the error."""
+        model = self._model(request)
+        row, column = request.number("y"), request.number("x")
+        if not (-0.5 <= row <= model.shape[0] - 0.5 and -0.5 <= column <= model.shape[1] - 0.5):
+            raise UserError("the place lies outside the picture")
+        level = self._level(model, request)
+        return self.quick.run(lambda: self._probe(self._variant(model, request), level, row, column), request.is_wanted)
+
+    # ---- what is changed
+
+    def steer(self, request: Request) -> dict[str, Any]:
+        """Paint on α: {m, gesture, dabs: [[x, y], …], radius, amount, kind}."""
+        model, dabs = self._model(request), request.values.get("dabs")
+        if not isinstance(dabs, list) or not 1 <= len(dabs) <= MAX_DABS:
+            raise UserError(f"steering takes 1 to {MAX_DABS} dabs at once")
+        try:
+            places = torch.tensor(dabs, dtype=torch.float64)
+        except (TypeError, ValueError, RuntimeError):
+            raise UserError("a dab is a pair of numbers") from None
+        if places.shape != (len(dabs), 2) or not bool(torch.isfinite(places).all()) or bool((places.abs() > 1e6).any()):
+            raise UserError("a dab is a pair of numbers inside the picture")
+        gesture, kind = str(request.values.get("gesture", ""))[:64], request.values.get("kind", "shift")
+        radius, amount = request.number("radius"), request.number("amount")
+        box = self.quick.run(lambda: model.steer(gesture, places.flip(-1), radius, amount, kind), request.is_wanted)
+        number = self.models.index(model)
+        self.cache.drop(lambda key, index: key[:2] == (number, "current") and index.touches(box))
+        return self._state(model) | {"box": list(box)}
+
+    def undo(self, request: Request) -> dict[str, Any]:
+        model = self._model(request)
+        model.undo_last()
+        return self._redrawn(model)
+
+    def reset(self, request: Request) -> dict[str, Any]:
+        model = self._model(request)
+        model.reset()
+        return self._redrawn(model)
+
+    def save(self, request: Request) -> dict[str, Any]:
+        """Write the steered model beside the one it came from, under a new name."""
+        if not request.is_local:
+            raise Forbidden("models are saved from this machine only")
+        model, name = self._model(request), str(request.values.get("name", "")).removesuffix(".safetensors")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+            raise UserError(
+                "a model's name is made of at most 64 letters, digits, dots, dashes and underscores, the first a "
+                f"letter or digit, got {name[:20]!r}"
+            )
+        file = model.file.parent / f"{name}.safetensors"
+        if file.exists():
+            raise UserError(f"{file.name} is there already; give another name")
+        save(model.current, file)
+        return {"file": str(file)}
+
+    # ---- parts of the answers
+
+    def _state(self, model: Model) -> dict[str, Any]:
+        return {"version": model.version, "steered": model.is_steered, "undo": len(model.undo), "box": None}
+
+    def _redrawn(self, model: Model) -> dict[str, Any]:
+        """The state of a model whose every tile may have changed."""
+        number = self.models.index(model)
+        self.cache.drop(lambda key, index: key[:2] == (number, "current"))
+        return self._state(model)
+
+    def _model(self, request: Request) -> Model:
+        number = request.integer("m")
+        if not 0 <= number < len(self.models):
+            raise UserError(f"there are {len(self.models)} models, got number {number}")
+        return self.models[number]
+
+    def _variant(self, model: Model, request: Request) -> Field:
+        moment = request.integer("t") if "t" in request.values else None
+        return model.variant(moment, original=request.values.get("v") == "0")
+
+    def _level(self, model: Model, request: Request) -> int | None:
+        """The level of detail that is asked for; None for the field's own value, the finest."""
+        if "l" not in request.values:
+            return None
+        level, count = request.integer("l"), len(model.levels)
+        if not 1 <= level <= max(1, count):
+            raise UserError(f"{model.original.spec['method']} has {max(1, count)} levels of detail, got number {level}")
+        return level if level < count else None
+
+    def _model_layer(
+        self, model: Model, layer: str, request: Request, sampling: Sampling
+    ) -> tuple[int, tuple[Any, ...], Callable[[], bytes]]:
+        """Channels, cache key and work of one of a model's own layers."""
+        check_layer(model, layer)
+        is_original = request.values.get("v") == "0"
+        stage = f"t{request.integer('t')}" if "t" in request.values else "original" if is_original else "current"
+        level = self._level(model, request)
+
+        def work() -> bytes:
+            drawn = self._variant(model, request)
+            if layer == "field":
+                return field_tile(model, drawn, level, sampling)
+            return filter_tile(drawn, scale_of(layer), sampling)
+
+        key = (self.models.index(model), stage, layer, level)
+        return model.original.out_dim if layer == "field" else 1, key, work
+
+    def _reference_layer(self, layer: str, sampling: Sampling) -> tuple[int, tuple[Any, ...], Callable[[], bytes]]:
+        if self.reference is None:
+            raise UserError("no reference was given; open the page with the fitted picture as its reference")
+        signal = self.reference[1]
+        return signal.out_dim, ("reference", "", layer, None), lambda: reference_tile(signal, layer, sampling)
+
+    def _probe(self, drawn: Field, level: int | None, row: float, column: float) -> dict[str, Any]:
+        shape, shown = self.models[0].shape, at_level(drawn, level)
+        place = [_coordinate(p, n) for p, n in zip((row, column), shape, strict=True)]
+        sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip((row, column), shape, strict=True)]
+        answer: dict[str, Any] = {
+            "x": column,
+            "y": row,
+            "value": _value(shown, place).tolist(),
+            "sample": sample[::-1],
+        }
+        if self.reference is not None:
+            truth = nearest(self.reference[1], *(torch.tensor([float(p)]) for p in sample)).reshape(-1)
+            fitted = _value(shown, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])
+            answer |= {"reference": truth.tolist(), "error": (np.clip(fitted, 0, 1) - truth).tolist()}
+        encoding = filtered_encoding_of(drawn)
+        return answer if encoding is None else answer | filter_at(encoding, place)
+
+
+def _check_wanted(request: Request) -> None:
+    if not request.is_wanted():
+        raise Cancelled
+
+
+def _value(shown: Evaluate, place: list[float]) -> NDArray[Any]:
+    return sample_axes(shown, [torch.tensor([p], dtype=torch.float32) for p in place]).reshape(-1).numpy()
+
+
+def _coordinate(place: float, samples: int) -> float:
+    """The coordinate in [-1, 1] of a place in samples."""
+    return (2 * place - (samples - 1)) / max(1, samples - 1)

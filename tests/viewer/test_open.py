@@ -1,0 +1,35 @@
+"""From model files to a viewer: the right one, every file read once, models that fit together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.commands import picture
+
+from alfilter.errors import UserError
+from alfilter.training import load
+from alfilter.viewer import open as opening
+from alfilter.viewer.open import open_files, open_reference, open_viewer, picture_models
+from alfilter.viewer.picture import PictureViewer
+
+
+def test_every_file_is_read_once(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(opening, "load", lambda file: (read.append(file), load(file))[1])
+    viewer = open_viewer([str(made / "al"), str(made / "siren" / "model.safetensors")])
+    assert isinstance(viewer, PictureViewer)
+    assert [model.name for model in viewer.models] == ["al", "siren"]
+    assert read == [made / "al" / "model.safetensors", made / "siren" / "model.safetensors"]
+    viewer.close()
+
+
+def test_models_must_fit_together(runs: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="a model file was expected"):
+        open_files([str(tmp_path)])
+    models = picture_models(open_files([str(runs / name) for name in ("al", "al", "siren/model.safetensors")]))
+    assert [model.name for model in models] == ["al", "al 2", "siren"]
+    with pytest.raises(UserError, match="must be the fitted picture, 52x40 with 3 channels"):
+        open_reference(str(picture(tmp_path / "other.png", 9, 9)), models)
+    (runs / "al" / "reference.png").unlink()
+    assert open_reference(None, models[:1]) is None
