@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from alfilter.methods import METHODS as METHODS
     from alfilter.methods import Field as Field
     from alfilter.methods import build as build
+    from alfilter.methods import register as register
     from alfilter.tasks import ImageTask as ImageTask
     from alfilter.tasks import PointTask as PointTask
     from alfilter.tasks import SdfTask as SdfTask
@@ -36,6 +37,7 @@ _HOME = {
     "build": "methods",
     "fit": "training",
     "load": "training",
+    "register": "methods",
     "save": "training",
 }
 
@@ -52,6 +54,7 @@ __all__ = [
     "build",
     "fit",
     "load",
+    "register",
     "save",
 ]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from alfilter.errors import UserError, nearest
 
 T = TypeVar("T")
+_CARRIED = (int, float, str, bool, type(None), tuple[int, ...])  # types that words and JSON can hold
 
 
 def option(
@@ -41,6 +42,30 @@ def configure(kind: type[T], options: Mapping[str, Any], owner: str) -> T:
             raise UserError(f"{owner} has no option {name!r}; {nearest(name, known)}")
         checked[name] = _check(value, hints[name], known[name].metadata, f"{owner} option {name!r}")
     return kind(**checked)
+
+
+def check_declaration(kind: type, owner: str) -> None:
+    """Refuse a class of options that a command line and a model file could not carry.
+
+    It is a dataclass; every field has a default, and is a number, a word, a truth value, a tuple of whole numbers, or
+    one of these or None.
+
+    >>> @dataclass(frozen=True)
+    ... class Demo:
+    ...     levels: list[int] = field(default_factory=list)
+    >>> check_declaration(Demo, "demo")
+    Traceback (most recent call last):
+    alfilter.errors.UserError: demo option 'levels' must be int, float, str, bool or tuple[int, ...], got list[int]
+    """
+    if not (isinstance(kind, type) and is_dataclass(kind)):
+        raise UserError(f"the options of {owner} must be a dataclass, got {kind!r}")
+    hints = get_type_hints(kind)
+    for item in fields(kind):
+        if item.default is MISSING and item.default_factory is MISSING:
+            raise UserError(f"{owner} option {item.name!r} must have a default")
+        if not all(a in _CARRIED for a in _alternatives(hints[item.name])):
+            names = "int, float, str, bool or tuple[int, ...]"
+            raise UserError(f"{owner} option {item.name!r} must be {names}, got {hints[item.name]}")
 
 
 def override(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

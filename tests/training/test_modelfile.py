@@ -76,7 +76,7 @@ def test_every_method_can_be_read_back_at_its_own_size(tmp_path: Path) -> None:
 def test_a_field_of_unknown_making_is_not_saved(tmp_path: Path) -> None:
     field = small()
     field.spec = {}
-    with pytest.raises(UserError, match=r"made by alfilter\.build"):
+    with pytest.raises(UserError, match=r"made by hand; register its method .* or make it with alfilter\.build"):
         save(field, tmp_path / "m.safetensors")
 
 

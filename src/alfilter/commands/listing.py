@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -9,14 +10,25 @@ from alfilter.methods import METHODS, build, method, parameter_count
 from alfilter.methods.sizing import cost_per_point
 
 
-def method_rows() -> list[dict[str, Any]]:
+def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
     """One row a method: the facts of the paper's Table 1, and what its default costs on a colour picture of 512×512.
 
-    params: trained numbers. mflop: matrix products of a training step, per point.
+    params: trained numbers. mflop: matrix products of a training step, per point. warn: is told of each method of an
+    installed package that cannot be used.
     """
     rows = []
+    for reason in METHODS.broken().values():
+        warn(reason)
     for name, row in METHODS.items():
-        field = build(name, in_dim=2, out_dim=3, preset="default", samples=(512, 512))
+        try:
+            field = build(name, in_dim=2, out_dim=3, preset="default", samples=(512, 512))
+            cost = cost_per_point(field)
+        except Exception as error:
+            if METHODS.provider(name) is None:
+                raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            warn(f"method {name!r} of the {METHODS.provider(name)} cannot be built ({reason})")
+            continue
         rows.append(
             {
                 "method": name,
@@ -25,7 +37,7 @@ def method_rows() -> list[dict[str, Any]]:
                 "explicit": row.explicit,
                 "positional": row.positional,
                 "params": parameter_count(field),
-                "mflop": round(cost_per_point(field), 3),
+                "mflop": round(cost, 3),
                 "presets": ", ".join(row.presets),
                 "what": row.title,
             }
@@ -35,9 +47,8 @@ def method_rows() -> list[dict[str, Any]]:
 
 def method_options(name: str) -> list[dict[str, Any]]:
     """One row an option of a method: its name, its default, what it means."""
-    return [
-        {"option": f.name, "default": f.default, "meaning": f.metadata["doc"]} for f in fields(method(name).options)
-    ]
+    known = fields(method(name).options)
+    return [{"option": f.name, "default": f.default, "meaning": f.metadata.get("doc", "")} for f in known]
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:

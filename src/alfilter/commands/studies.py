@@ -23,12 +23,16 @@ def add_methods(commands: Any) -> None:
 def _methods(arguments: argparse.Namespace) -> int:
     from alfilter.commands.listing import method_options, method_rows, print_table
 
-    rows = method_options(arguments.method) if arguments.method else method_rows()
+    rows = method_options(arguments.method) if arguments.method else method_rows(_warn)
     if arguments.json:
         print(json.dumps(rows))
     else:
         print_table(rows)
     return 0
+
+
+def _warn(message: str) -> None:
+    print(f"alfilter: {message}", file=sys.stderr)
 
 
 def add_experiment(commands: Any) -> None:

@@ -25,7 +25,7 @@ def program_of(field: Field) -> Program:
         rows = program_encodings.table(made, field.encoding)
         layers = program_networks.layers(made, field.network)
         if rows is None or layers is None:
-            known = ", ".join(name for name in METHODS if name not in REFUSED)
+            known = ", ".join(name for name in METHODS if name not in REFUSED and METHODS.provider(name) is None)
             raise UserError(
                 f"a page cannot evaluate {field.spec.get('method') or 'this field'}, only {known}; "
                 "export .onnx instead, or look at it with alfilter view"

@@ -10,12 +10,15 @@ from typing import Any
 import torch
 
 from alfilter.config import Training, configure, override
+from alfilter.encodings import Encoding
 from alfilter.errors import UserError, nearest
 from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
-from alfilter.methods.method import Density, Method, Preset, Samples
+from alfilter.methods.method import Density, Method, Parts, Preset, Samples
+from alfilter.methods.registry import Registry
 from alfilter.methods.sizing import cost_per_point, sized
 from alfilter.methods.tuned import with_found
+from alfilter.networks import Network
 
 __all__ = [
     "METHODS",
@@ -30,19 +33,22 @@ __all__ = [
     "parameter_count",
     "preset",
     "preset_for",
+    "register",
     "sized",
     "training",
 ]
 
-METHODS: dict[str, Method] = with_found(
-    {
-        **adaptive.ROWS,
-        **fixed.ROWS,
-        **activated.ROWS,
-        **multiplicative.ROWS,
-        **grids.ROWS,
-        **tiles.ROWS,
-    }
+METHODS = Registry(
+    with_found(
+        {
+            **adaptive.ROWS,
+            **fixed.ROWS,
+            **activated.ROWS,
+            **multiplicative.ROWS,
+            **grids.ROWS,
+            **tiles.ROWS,
+        }
+    )
 )
 
 
@@ -51,6 +57,21 @@ def method(name: str) -> Method:
     if name not in METHODS:
         raise UserError(f"there is no method {name!r}; {nearest(name, METHODS)}")
     return METHODS[name]
+
+
+def register(name: str, method: Method) -> None:
+    """Give a method of your own a name, which `build`, `fit`, `save`, `load` and studies of this program then know.
+
+    Every other process, the command line among them, knows a method that an installed package provides as an entry
+    point of the group `alfilter.methods`.
+
+    >>> from dataclasses import replace
+    >>> register("narrow-siren", replace(METHODS["siren"], presets={"default": Preset({"width": 32})}))
+    >>> build("narrow-siren", in_dim=1, out_dim=1, preset="default").spec["options"]["width"]
+    32
+    >>> METHODS.unregister("narrow-siren")
+    """
+    METHODS.register(name, method)
 
 
 def preset(name: str, which: str) -> Preset:
@@ -111,8 +132,8 @@ def build(
     chosen = {**(_preset_options(name, preset, seen) if preset else {}), **options}
     config: Any = configure(row.options, chosen, name)
     generator = torch.Generator().manual_seed(seed)
-    encoding, network = row.build(config, in_dim, out_dim, samples, generator)
-    spec = {
+    encoding, network = _parts(name, row.build(config, in_dim, out_dim, samples, generator))
+    spec: dict[str, Any] = {
         "method": name,
         "preset": preset,
         "in_dim": in_dim,
@@ -120,7 +141,21 @@ def build(
         "samples": samples,
         "options": asdict(config),
     }
+    if provider := METHODS.provider(name):  # for a reader of the model file who does not have it
+        spec["provider"] = provider
     return Field(encoding, network, spec)
+
+
+def _parts(name: str, parts: Any) -> Parts:
+    """What a method's build returned, if it is an encoding and a network that fit together."""
+    kinds = tuple(type(part).__name__ for part in parts) if isinstance(parts, tuple) else type(parts).__name__
+    match parts:
+        case (Encoding() as encoding, Network() as network):
+            if encoding.out_dim != network.in_dim:
+                sizes = f"{encoding.out_dim} features into a network of {network.in_dim}"
+                raise UserError(f"{name} builds an encoding of {sizes}; they must be equal")
+            return encoding, network
+    raise UserError(f"{name} must build a pair (Encoding, Network), got {kinds}")
 
 
 def _preset_options(name: str, which: str, density: Density | None) -> Mapping[str, Any]:

@@ -97,6 +97,8 @@ SHAPE_DEFAULT: Mapping[str, Any] = {
 class Method:
     """One system: its options, how it is built, its presets, and the facts of the paper's Table 1.
 
+    options: a frozen dataclass of `alfilter.config.option`s. build: (options, in_dim, out_dim, samples, generator) to
+    (encoding, network); every random number of the start comes from that generator.
     adaptive, explicit, positional: spatially adaptive; explicit local frequency control; position-dependent parameters.
     size_by: the whole-number option that sizes the method to a parameter budget.
     """
@@ -105,7 +107,7 @@ class Method:
     year: int
     options: type
     build: Callable[..., Parts]
-    presets: Mapping[str, Preset]
+    presets: Mapping[str, Preset] = field(default_factory=lambda: {"default": Preset()})
     adaptive: str = "no"
     explicit: str = "no"
     positional: str = "no"

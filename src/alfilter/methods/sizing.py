@@ -47,7 +47,7 @@ def sized(
         chosen = {**options, by: size}
         return parameter_count(build(name, in_dim=in_dim, out_dim=out_dim, preset=preset, samples=samples, **chosen))
 
-    size, got = _nearest(count, params, int(limits["low"] or 1), int(limits["high"] or 1 << 13))
+    size, got = _nearest(count, params, int(limits.get("low") or 1), int(limits.get("high") or 1 << 13))
     if abs(got - params) > TOLERANCE * params:
         raise UserError(
             f"{name} cannot have {params:,} parameters within {TOLERANCE:.0%}; the nearest is {got:,} ({by}={size})"

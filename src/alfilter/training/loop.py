@@ -15,7 +15,7 @@ from torch import Tensor
 
 from alfilter.config import Training, configure, override
 from alfilter.errors import UserError
-from alfilter.methods import Density, Field
+from alfilter.methods import Density, Field, method
 from alfilter.methods import training as preset_training
 from alfilter.runtime.distributed import current
 from alfilter.runtime.fork_pool import seconds_on_cores
@@ -189,11 +189,17 @@ def density_of(task: Task) -> Density | None:
 
 def _setting(field: Field, task: Task, training: Training | None, overrides: dict[str, Any]) -> Training:
     if training is None:
-        name, which = field.spec.get("method"), field.spec.get("preset") or "paper"
-        training = preset_training(name, which, density_of(task)) if name else Training()
+        name = field.spec.get("method")
+        training = preset_training(name, _preset_name(field), density_of(task)) if name else Training()
     checked = configure(Training, overrides, "training")
     changes = {name: getattr(checked, name) for name in overrides}
     return replace(training, **override({"neurons": training.neurons}, changes))
+
+
+def _preset_name(field: Field) -> str:
+    """The preset a field was built with; for options of its own `paper`, or `default` if its method has no `paper`."""
+    presets = method(field.spec["method"]).presets
+    return field.spec.get("preset") or ("paper" if "paper" in presets else "default")
 
 
 def _check_sizes(field: Field, task: Task) -> None:

@@ -22,18 +22,47 @@ _KEY = "alfilter"
 _GRIDS: dict[str, tuple[str, ...]] = {"image": (), "audio": ("rate",), "volume": (), "video": ("rate",)}
 
 
-def save(field: Field, path: str | Path) -> None:
-    """Write a field: same field, same bytes."""
+def save(field: Field, path: str | Path, *, method: str | None = None, **settings: Any) -> None:
+    """Write a field: same field, same bytes.
+
+    method, settings: how `build` makes a field like this one, for a `Field` that was put together by hand from an
+    encoding and a network; the method may be one of your own that is registered.
+    """
+    if method is not None:
+        field = _named(field, method, settings)
+    elif settings:
+        raise UserError(f"{next(iter(settings))!r} is a setting of a method; name it too, with method=…")
     if not field.spec:
-        raise UserError("only a field made by alfilter.build can be saved, since its file must say how to rebuild it")
+        raise UserError(
+            "a model file says which method rebuilds the field, and this one was made by hand; "
+            "register its method and give its name: save(field, path, method=NAME, …), or make it with alfilter.build"
+        )
     header = {"format": FORMAT, **field.spec, "signal": field.signal}
     tensors = {name: value.detach().cpu().contiguous() for name, value in field.state_dict().items()}
     write_tensors(path, tensors, header)
 
 
+def _named(field: Field, method: str, settings: dict[str, Any]) -> Field:
+    """The same field as one that `build` made by that name and with these settings."""
+    rebuilt = build(method, in_dim=field.in_dim, out_dim=field.out_dim, **settings)
+    tensors, expected = field.state_dict(), rebuilt.state_dict()
+    for name in [*expected, *tensors]:
+        shapes = [tuple(state[name].shape) if name in state else None for state in (expected, tensors)]
+        if shapes[0] != shapes[1]:
+            want, got = ("no such tensor" if shape is None else f"shape {shape}" for shape in shapes)
+            raise UserError(
+                f"{method} builds another field with these settings: for {name} it has {want}, this field {got}; "
+                "give the settings that the field was made with"
+            )
+    rebuilt.load_state_dict(tensors)
+    rebuilt.signal = field.signal
+    return rebuilt
+
+
 def load(path: str | Path) -> Field:
     """Read a field back; what is not understood is refused in one line."""
     header, tensors = read_tensors(path)
+    _check_known(path, header)
     try:
         with _Bounded(max((tensor.numel() for tensor in tensors.values()), default=0)):
             field = _rebuild(header)
@@ -107,10 +136,23 @@ def check_format(file: Path, header: Any) -> None:
         raise UserError(f"{file} has format {number}, this version reads up to {FORMAT}; upgrade alfilter")
 
 
+def _check_known(path: str | Path, header: dict[str, Any]) -> None:
+    """Refuse a field whose method is not here, and say where it can be had."""
+    name, provider = header.get("method"), header.get("provider")
+    if not isinstance(name, str) or name in METHODS:
+        return
+    where, _, source = provider.partition(" ") if isinstance(provider, str) else ("", "", "")
+    if where == "package":
+        remedy = f"it is provided by the package {source}, which is not installed here; pip install {source}"
+    elif where == "module":
+        remedy = f"it was registered by the module {source}; import that, or call alfilter.register, before loading"
+    else:
+        remedy = "upgrade alfilter, or fit it again"
+    raise UserError(f"{path} describes a field that cannot be built: unknown method {name!r}; {remedy}")
+
+
 def _rebuild(header: dict[str, Any]) -> Field:
     name, options = header["method"], header["options"]
-    if name not in METHODS:
-        raise UserError(f"unknown method {name!r}")
     if not isinstance(options, dict) or not isinstance(header["signal"], dict):
         raise UserError("its options or its signal are not tables")
     if header.get("preset") is not None:
