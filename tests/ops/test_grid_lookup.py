@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from alfilter.core import hash_grid
+from alfilter.core import hash_grid, level_filter
 from alfilter.core.hash_grid import Layout
-from alfilter.ops.grid_lookup import lookup
+from alfilter.ops.grid_lookup import filtered_lookup, lookup
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
@@ -32,8 +32,8 @@ def test_a_node_without_a_row_counts_as_zero() -> None:
     assert found.tolist() == [[2.0, 1.0], [8.0, 4.0], [0.0, 0.0]]
 
 
-@pytest.mark.parametrize("dims", [1, 2, 3])
-@pytest.mark.parametrize("features", [1, 2, 3, 4])
+@pytest.mark.parametrize("dims", [1, 2, 3, 4])
+@pytest.mark.parametrize("features", [1, 2, 3, 4, 8, 13])
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("snap", [0.0, 1e-3, 0.5])
 def test_values_and_gradient_are_the_plain_ones(dims: int, features: int, mapped: bool, snap: float) -> None:
@@ -76,3 +76,48 @@ def test_the_backward_is_the_transpose_of_the_forward(seed: int) -> None:
     value = lookup(table, numbers(30, 2, seed=seed), layout)
     (back,) = torch.autograd.grad(value, table, upstream)
     assert (value * upstream).sum().item() == pytest.approx((table * back).sum().item(), abs=1e-4)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3, 4])
+@pytest.mark.parametrize("features", [1, 2, 5])
+@pytest.mark.parametrize("kappa", [0.5, 2.0, 40.0])
+def test_filtered_values_and_gradients_are_the_plain_ones(dims: int, features: int, kappa: float) -> None:
+    layout = Layout.of([(2,) * dims, (5,) * dims, (40,) * dims], 64)
+    x, level = numbers(301, dims) * 1.2, numbers(301, seed=3) * 6  # far below the first level to far above the last
+    results = []
+    for function in (filtered_lookup, level_filter.filtered_lookup):
+        table, alpha = numbers(layout.total, features, seed=1).requires_grad_(), level.clone().requires_grad_()
+        value = function(table, x, alpha, layout, kappa, coordinates=True)
+        results.append((value, *torch.autograd.grad(value, (table, alpha), numbers(*value.shape, seed=2))))
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5 * max(1.0, kappa))
+
+
+def test_filtered_lookup_by_hand() -> None:
+    """Half way between 1 and 3, on the edge of the only level: half of 2."""
+    found = filtered_lookup(
+        torch.tensor([[1.0], [3.0]]), torch.zeros(1, 1), torch.tensor([-0.5]), Layout.of([(1,)]), 7.0
+    )
+    assert found.item() == 1.0
+
+
+def test_filtered_lookup_differentiates_twice_and_in_x() -> None:
+    layout, x = Layout.of([(3, 3), (6, 6)]), numbers(10, 2, seed=4).double()
+    table, alpha = numbers(layout.total, 2).double().requires_grad_(), (numbers(10, seed=5) + 1).double()
+    inputs = table, x.requires_grad_(), alpha.requires_grad_()
+    assert torch.autograd.gradcheck(lambda t, x, a: filtered_lookup(t, x, a, layout, 2.0), inputs)
+    single = [t.detach().float().requires_grad_() for t in (table, alpha)]
+    value = filtered_lookup(single[0], x.detach().float(), single[1], layout, 2.0)
+    (first,) = torch.autograd.grad(value.square().sum(), single[1], create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), single[1])
+    plain = level_filter.filtered_lookup(single[0], x.detach().float(), single[1], layout, 2.0)
+    (expected,) = torch.autograd.grad(plain.square().sum(), single[1], create_graph=True)
+    torch.testing.assert_close(second, torch.autograd.grad(expected.sum(), single[1])[0])
+
+
+def test_alpha_that_is_no_number_stays_none() -> None:
+    alpha = torch.tensor([math.nan, 1.0])
+    assert filtered_lookup(numbers(25, 2), numbers(2, 2), alpha, Layout.of([(4, 4)]), 2.0).isnan().all(-1).tolist() == [
+        True,
+        False,
+    ]

@@ -11,7 +11,7 @@ from alfilter.core.filter import level_response
 from alfilter.core.hash_grid import Layout, level_resolutions
 from alfilter.encodings.alpha_grid import AlphaGrid
 from alfilter.encodings.filtered import FilteredEncoding
-from alfilter.ops.grid_lookup import lookup
+from alfilter.ops.grid_lookup import filtered_lookup, lookup
 
 
 class FilteredGrid(FilteredEncoding):
@@ -56,6 +56,8 @@ class FilteredGrid(FilteredEncoding):
         self.alpha = AlphaGrid(resolution, levels if start is None else start, levels * rate, low, high)
 
     def filtered(self, x: Tensor, alpha: Tensor) -> Tensor:
+        if self.bandwidth is None:
+            return filtered_lookup(self.table, x, alpha, self.layout, self.kappa)
         features = self.by_level(x)
         return (features * self.response(alpha).unsqueeze(-1)).flatten(-2)
 

@@ -1,170 +1,266 @@
-"""One-pass CPU kernels of feature grids over two coordinates: place, row and weighted sum together.
+"""CPU kernels of feature grids over one to four coordinates: corners, rows and weighted sums in one pass.
 
 The plain twin is `lookup.plain_lookup`. Level by level, so that the rows in use stay in cache; within a level in blocks
-of points, whose places are found by vector arithmetic before any row is touched. A corner that has no weight because
+of points, whose corners are found by vector arithmetic before any row is touched. A corner that has no weight because
 the point lies on a node is taken to be the node itself, so that a table with a row per sample is read at one place.
-One thread each, without the interpreter's lock.
+Each call runs on one thread and releases the interpreter's lock.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
 
 from alfilter.kernels.elementwise import FAST, f4
+from alfilter.kernels.llvm import FLOAT, I32, I64, NOTHING, Writer, intrinsic
 
-_BLOCK = 256  # points whose places are kept at hand
-_PRIME = np.int32(2654435761 - (1 << 32))  # of the second axis; the last bits of a product do not depend on the sign
+BLOCK = 256  # points whose corners are kept at hand
+_WIDTHS, _DIMS = (1, 2, 4, 8), (1, 2, 3, 4)  # numbers of a row read at once, coordinates
 
 
-@njit(inline="always", fastmath=FAST)
-def _places(values: Any, count: int, last: Any, snap: Any, low: Any, step: Any, part: Any) -> None:
+class Levels(NamedTuple):
+    """A `hash.Layout` as the kernels read it.
+
+    cells: (L, d) int32, along each axis. factors: (L, d) int32, what a node's index along an axis is multiplied with,
+    its stride in a dense level or its prime in a hashed one. first, mask: (L,) int32, a level's first row, and the
+    mask of its hash or 0. nodes: int32, the row of every node, below zero where it has none; empty: its own.
+    """
+
+    cells: Any
+    factors: Any
+    first: Any
+    mask: Any
+    nodes: Any
+    snap: Any
+
+
+class Corners(NamedTuple):
+    """Room for the corners of a block on one level: row and share (2^d, BLOCK); low, step, part (BLOCK,) of an axis."""
+
+    row: Any
+    share: Any
+    low: Any
+    step: Any
+    part: Any
+
+
+@njit(nogil=True)
+def corner_room(dims: int) -> Corners:
+    """Memory for `corners`."""
+    count = 1 << dims
+    rows, shares = np.empty((count, BLOCK), np.int32), np.empty((count, BLOCK), f4)
+    return Corners(rows, shares, np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, f4))
+
+
+@njit(fastmath=FAST, nogil=True)
+def _axis(values: Any, last: Any, snap: Any, low: Any, step: Any, part: Any) -> None:
     """Along one axis of `last` cells: the lower node, how far the upper one is from it (0 or 1), the place between."""
     half = f4(last) * f4(0.5)
     top = np.int32(max(last - 1, 0))
-    for i in range(count):
+    for i in range(len(values)):
         p = (min(max(values[i], f4(-1)), f4(1)) + f4(1)) * half
         nearest = np.rint(p)
         p = nearest if abs(p - nearest) <= snap else p
-        low[i] = min(np.int32(p), top)
+        inside = p if p >= f4(0) else f4(0)  # NaN has a node, and stays in the weight
+        low[i] = min(np.int32(inside), top)
         part[i] = p - f4(low[i])
         step[i] = np.int32(1) if part[i] > f4(0) else np.int32(0)  # never beyond the last node, where part is 0
 
 
-@njit(inline="always", fastmath=FAST)
-def _rows(a: Any, da: Any, b: Any, db: Any, count: int, width: Any, first: Any, mask: Any, row: Any) -> None:
-    """row (4, block): where the four corners are kept; corner c is on the far side along axis k where bit k is set."""
-    if mask == 0:
-        for i in range(count):
-            near = first + a[i] * width + b[i]
-            row[0, i] = near
-            row[1, i] = near + da[i] * width
-            row[2, i] = near + db[i]
-            row[3, i] = near + da[i] * width + db[i]
-        return
-    for i in range(count):
-        near, far = b[i] * _PRIME, (b[i] + db[i]) * _PRIME
-        row[0, i] = first + ((a[i] ^ near) & mask)
-        row[1, i] = first + (((a[i] + da[i]) ^ near) & mask)
-        row[2, i] = first + ((a[i] ^ far) & mask)
-        row[3, i] = first + (((a[i] + da[i]) ^ far) & mask)
+@njit(fastmath=FAST, nogil=True)
+def corners(x: Any, begin: int, count: int, levels: Levels, level: int, room: Corners) -> None:
+    """Rows and weights of the 2^d corners of points on a level; corner c is on the far side of axis k if bit k is set.
 
-
-@njit(inline="always", fastmath=FAST)
-def _shares(u: Any, v: Any, count: int, nodes: Any, row: Any, share: Any) -> None:
-    """share (4, block): the corners' weights; `row` becomes nodes[row], where there is such a map."""
-    for i in range(count):
-        share[0, i] = (f4(1) - u[i]) * (f4(1) - v[i])
-        share[1, i] = u[i] * (f4(1) - v[i])
-        share[2, i] = (f4(1) - u[i]) * v[i]
-        share[3, i] = u[i] * v[i]
-    if len(nodes) > 0:
-        for c in range(4):
-            for i in range(count):
-                row[c, i] = nodes[row[c, i]]
-
-
-@njit(inline="always", fastmath=FAST)
-def _corners(
-    x: Any, begin: int, count: int, level: Any, nodes: Any, snap: Any, kept: Any, row: Any, share: Any
-) -> None:
-    """Rows and weights of the four corners of a block of points on one level."""
-    low, step, part = kept
-    for k in range(2):
-        _places(x[k, begin : begin + count], count, level[k], snap, low[k], step[k], part[k])
-    _rows(low[0], step[0], low[1], step[1], count, np.int32(level[1] + 1), level[2], level[3], row)
-    _shares(part[0], part[1], count, nodes, row, share)
-
-
-@njit(inline="always", fastmath=FAST)
-def _gather(row: Any, share: Any, count: int, table: Any, out: Any, begin: int, column: int) -> None:
-    """out[begin …, column …] = Σ_c share_c table[row_c]; rows of two and four numbers stay in registers."""
-    features = table.shape[1]
-    for i in range(count):
-        a, b, c, d = f4(0), f4(0), f4(0), f4(0)
-        if features == 2:
-            for corner in range(4):
-                if row[corner, i] >= 0:
-                    a += share[corner, i] * table[row[corner, i], 0]
-                    b += share[corner, i] * table[row[corner, i], 1]
-            out[begin + i, column], out[begin + i, column + 1] = a, b
-        elif features == 4:
-            for corner in range(4):
-                w, r = (share[corner, i], row[corner, i]) if row[corner, i] >= 0 else (f4(0), np.int32(0))
-                a += w * table[r, 0]
-                b += w * table[r, 1]
-                c += w * table[r, 2]
-                d += w * table[r, 3]
-            out[begin + i, column], out[begin + i, column + 1] = a, b
-            out[begin + i, column + 2], out[begin + i, column + 3] = c, d
-        else:
-            for f in range(features):
-                a = f4(0)
-                for corner in range(4):
-                    if row[corner, i] >= 0:
-                        a += share[corner, i] * table[row[corner, i], f]
-                out[begin + i, column + f] = a
-
-
-@njit(inline="always", fastmath=FAST)
-def _scatter(row: Any, share: Any, count: int, grad: Any, begin: int, column: int, table: Any) -> None:
-    """table[row_c] += share_c grad[begin …, column …], point by point and corner by corner."""
-    features = table.shape[1]
-    for i in range(count):
-        g = grad[begin + i]
-        if features == 2:
-            a, b = g[column], g[column + 1]  # in registers: for all the compiler knows, the table may be the gradient
-            for corner in range(4):
-                r, w = row[corner, i], share[corner, i]
-                if r >= 0:
-                    table[r, 0] += w * a
-                    table[r, 1] += w * b
-        elif features == 4:
-            a, b, c, d = g[column], g[column + 1], g[column + 2], g[column + 3]
-            for corner in range(4):
-                r, w = row[corner, i], share[corner, i]
-                if r >= 0:
-                    table[r, 0] += w * a
-                    table[r, 1] += w * b
-                    table[r, 2] += w * c
-                    table[r, 3] += w * d
-        else:
-            for corner in range(4):
-                r, w = row[corner, i], share[corner, i]
-                if r >= 0:
-                    for f in range(features):
-                        table[r, f] += w * g[column + f]
-
-
-@njit(fastmath=FAST, cache=True, nogil=True)
-def lookup_forward(x: Any, layout: Any, nodes: Any, snap: Any, table: Any, out: Any) -> None:
-    """out (n, s + L F), its last L F columns = Σ_c w_c table (R, F) [row_c], level by level; a row below 0 is none.
-
-    x: (2, n). layout: (L, 4) of cells along both axes, first row, mask (0: a node is its row). nodes: the row of every
-    node, or empty.
+    x: (d, n). Built by doubling: one axis after the other.
     """
-    points, features = x.shape[1], table.shape[1]
-    skip = out.shape[1] - len(layout) * features
-    kept = np.empty((2, _BLOCK), np.int32), np.empty((2, _BLOCK), np.int32), np.empty((2, _BLOCK), f4)
-    row, share = np.empty((4, _BLOCK), np.int32), np.empty((4, _BLOCK), f4)
-    for level in range(len(layout)):
-        for begin in range(0, points, _BLOCK):
-            count = min(_BLOCK, points - begin)
-            _corners(x, begin, count, layout[level], nodes, snap, kept, row, share)
-            _gather(row, share, count, table, out, begin, skip + level * features)
+    row, share, low, step, part = room
+    mask, dims = levels.mask[level], x.shape[0]
+    for k in range(dims):
+        factor, far = levels.factors[level, k], 1 << k
+        _axis(x[k, begin : begin + count], levels.cells[level, k], levels.snap, low, step, part)
+        if k == 0:
+            for i in range(count):
+                row[0, i], row[1, i] = low[i] * factor, (low[i] + step[i]) * factor
+                share[0, i], share[1, i] = f4(1) - part[i], part[i]
+            continue
+        for c in range(far):
+            if mask == 0:
+                for i in range(count):
+                    near = row[c, i] + low[i] * factor
+                    row[c, i], row[c + far, i] = near, near + step[i] * factor
+            else:
+                for i in range(count):
+                    near = row[c, i]
+                    row[c, i], row[c + far, i] = near ^ (low[i] * factor), near ^ ((low[i] + step[i]) * factor)
+            for i in range(count):
+                whole = share[c, i]
+                share[c + far, i] = whole * part[i]
+                share[c, i] = whole * (f4(1) - part[i])
+    first, inside = levels.first[level], mask if mask != 0 else np.int32(-1)
+    for c in range(1 << dims):
+        for i in range(count):
+            row[c, i] = first + (row[c, i] & inside)
+    if len(levels.nodes) > 0:
+        for c in range(1 << dims):
+            for i in range(count):
+                node = levels.nodes[row[c, i]]
+                row[c, i] = max(node, np.int32(0))
+                share[c, i] = share[c, i] if node >= 0 else f4(0)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _gather(
+    context: Any, width: Any, dims: Any, row: Any, share: Any, count: Any, table: Any, size: Any, out: Any, step: Any
+) -> Any:
+    """out_i (width,) = Σ_c share[c, i] table[row[c, i]] for i = 0 … count-1, at least one.
+
+    width: 1, 2, 4 or 8. dims: 1 to 4. row, share, table, out: addresses; size, step: bytes from one row of the table
+    and of out to the next.
+    """
+
+    def body(build: Any, vector: Any, corner_places: list[tuple[Any, Any]], own: Any) -> None:
+        total = ir.Constant(vector, [0.0] * vector.count)
+        for weight, place in corner_places:
+            total = _fma(build, weight, build.load(place, align=4), total)
+        build.store(total, own, align=4)
+
+    return types.void(*[types.int64] * 9), lambda _, build, __, arguments: _for_points(build, arguments, body)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _scatter(
+    context: Any, width: Any, dims: Any, row: Any, share: Any, count: Any, table: Any, size: Any, grad: Any, step: Any
+) -> Any:
+    """table[row[c, i]] += share[c, i] grad_i (width,), point by point and corner by corner; as in `_gather`."""
+
+    def body(build: Any, vector: Any, corner_places: list[tuple[Any, Any]], own: Any) -> None:
+        value = build.load(own, align=4)
+        for weight, place in corner_places:  # in order: two corners may have one row
+            build.store(_fma(build, weight, value, build.load(place, align=4)), place, align=4)
+
+    return types.void(*[types.int64] * 9), lambda _, build, __, arguments: _for_points(build, arguments, body)
+
+
+def _for_points(build: Any, arguments: Any, body: Callable[[Any, Any, list[tuple[Any, Any]], Any], None]) -> Any:
+    """`body` for every point: weight and place of its corners, and its own place; a loop for each width and dims."""
+    width, dims, row, share, count, table, size, own, step = arguments
+    for known_width, known_dims in product(_WIDTHS, _DIMS):
+        vector = ir.VectorType(FLOAT, known_width)
+        is_width = build.icmp_signed("==", width, I64(known_width))
+        is_dims = build.icmp_signed("==", dims, I64(known_dims))
+        with (
+            build.if_then(build.and_(is_width, is_dims)),
+            Writer(build).loop(count, 1, own=(I64, own)) as state,
+        ):
+            offsets = [build.mul(build.add(state["k"], I64(c * BLOCK)), I64(4)) for c in range(1 << known_dims)]
+            places = []
+            for offset in offsets:
+                number = build.load(build.inttoptr(build.add(row, offset), I32.as_pointer()), align=4)
+                place = build.add(table, build.mul(build.zext(number, I64), size))
+                weight = _broadcast(build, vector, Writer(build).number(build.add(share, offset)))
+                places.append((weight, build.inttoptr(place, vector.as_pointer())))
+            body(build, vector, places, build.inttoptr(state["own"], vector.as_pointer()))
+            state["own"] = build.add(state["own"], step)
+    return NOTHING
+
+
+def _broadcast(build: Any, vector: Any, number: Any) -> Any:
+    one = build.insert_element(ir.Constant(vector, ir.Undefined), number, I32(0))
+    return build.shuffle_vector(one, one, ir.Constant(ir.VectorType(I32, vector.count), [0] * vector.count))
+
+
+def _fma(build: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once where the processor can."""
+    name = f"llvm.fmuladd.v{a.type.count}f32"
+    known = build.module.globals.get(name) or ir.Function(build.module, ir.FunctionType(a.type, [a.type] * 3), name)
+    return build.call(known, [a, b, c])
+
+
+@njit(inline="always")
+def _width(features: int) -> int:
+    """The widest vector that fits into as many numbers."""
+    return 8 if features >= 8 else 4 if features >= 4 else 2 if features >= 2 else 1
+
+
+@njit(nogil=True)
+def gather(dims: int, room: Corners, count: int, table: Any, out: Any, column: int) -> None:
+    """out[:count, column …] = Σ_c share_c table (R, F) [row_c]; numbers of a row side by side."""
+    features, f = table.shape[1], 0
+    row, share = room.row.ctypes.data, room.share.ctypes.data
+    while f < features:
+        width = _width(features - f)
+        place, own = table.ctypes.data + 4 * f, out.ctypes.data + 4 * (column + f)
+        _gather(width, dims, row, share, count, place, 4 * features, own, out.strides[0])
+        f += width
+
+
+@njit(nogil=True)
+def scatter(dims: int, room: Corners, count: int, grad: Any, column: int, table: Any) -> None:
+    """table (R, F) [row_c] += share_c grad[:count, column …]; numbers of a row side by side."""
+    features, f = table.shape[1], 0
+    row, share = room.row.ctypes.data, room.share.ctypes.data
+    while f < features:
+        width = _width(features - f)
+        place, own = table.ctypes.data + 4 * f, grad.ctypes.data + 4 * (column + f)
+        _scatter(width, dims, row, share, count, place, 4 * features, own, grad.strides[0])
+        f += width
+
+
+@njit(fastmath=FAST, nogil=True)
+def _weaken(room: Corners, count: int, response: Any) -> None:
+    """Corner weights times the filter's response at their point, which filters values and gradients alike."""
+    for c in range(len(room.share)):
+        share = room.share[c]
+        for i in range(count):
+            share[i] *= response[i]
+
+
+@njit(fastmath=FAST, nogil=True)
+def read_levels(
+    x: Any, first: int, levels: Levels, response: Any, table: Any, skip: int, out: Any, room: Corners
+) -> None:
+    """out (m, s + L F …): from column s on, the features of the points first … first+m-1 of x (d, n).
+
+    response: (L, m), the factor of each level at each point; with no rows, one.
+    """
+    for level in range(len(levels.first)):
+        for begin in range(0, len(out), BLOCK):
+            count = min(BLOCK, len(out) - begin)
+            corners(x, first + begin, count, levels, level, room)
+            if len(response) > 0:
+                _weaken(room, count, response[level, begin:])
+            gather(len(x), room, count, table, out[begin : begin + count], skip + level * table.shape[1])
+
+
+@njit(fastmath=FAST, nogil=True)
+def add_levels(
+    x: Any, first: int, levels: Levels, response: Any, grad: Any, skip: int, table: Any, room: Corners
+) -> None:
+    """table (R, F) += the transpose of `read_levels` on grad (m, s + L F …)."""
+    for level in range(len(levels.first)):
+        for begin in range(0, len(grad), BLOCK):
+            count = min(BLOCK, len(grad) - begin)
+            corners(x, first + begin, count, levels, level, room)
+            if len(response) > 0:
+                _weaken(room, count, response[level, begin:])
+            scatter(len(x), room, count, grad[begin : begin + count], skip + level * table.shape[1], table)
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
-def lookup_backward(x: Any, layout: Any, nodes: Any, snap: Any, grad: Any, table: Any) -> None:
-    """table (R, F) += the transpose of `lookup_forward` on grad (n, s + L F); the first s columns are passed over."""
-    points, features = x.shape[1], table.shape[1]
-    skip = grad.shape[1] - len(layout) * features
-    kept = np.empty((2, _BLOCK), np.int32), np.empty((2, _BLOCK), np.int32), np.empty((2, _BLOCK), f4)
-    row, share = np.empty((4, _BLOCK), np.int32), np.empty((4, _BLOCK), f4)
-    for level in range(len(layout)):
-        for begin in range(0, points, _BLOCK):
-            count = min(_BLOCK, points - begin)
-            _corners(x, begin, count, layout[level], nodes, snap, kept, row, share)
-            _scatter(row, share, count, grad, begin, skip + level * features, table)
+def lookup_forward(x: Any, levels: Levels, response: Any, table: Any, skip: int, out: Any) -> None:
+    """out (n, s + L F), from column s on = Σ_c w_c table (R, F) [row_c] of x (d, n), level by level.
+
+    response: (L, n), the factor of each level at each point; with no rows, one.
+    """
+    read_levels(x, 0, levels, response, table, skip, out, corner_room(len(x)))
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def lookup_backward(x: Any, levels: Levels, response: Any, grad: Any, skip: int, table: Any) -> None:
+    """table (R, F) += the transpose of `lookup_forward` on grad (n, s + L F)."""
+    add_levels(x, 0, levels, response, grad, skip, table, corner_room(len(x)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import torch
 from torch import Tensor
 
 from alfilter.core import hash_grid as equations
+from alfilter.core import level_filter
 from alfilter.core.hash_grid import PRIMES, Layout
-from alfilter.ops.dispatch import fusible, has_nan, replay
+from alfilter.ops.dispatch import fusible, has_nan, kernels_of, replay
 from alfilter.ops.weighted_rows import weighted_rows
 from alfilter.runtime.grad_buffers import sum_place
 
-_NONE = np.empty(0, np.int32)
+_OWN = np.empty(0, np.int32)  # every node's row is its own
+_OPEN = np.empty((0, 0), np.float32)  # no filter
 
 
 def lookup(
@@ -33,13 +36,13 @@ def lookup(
     zero where it has none (zeros are read there); without it a node's row is the layout's own. snap: as in
     `hash.corners`. coordinates: whether x comes first. → (..., [d +] L F).
 
-    Two coordinates on the CPU go through one compiled pass each way that stores neither rows nor weights.
+    Up to four coordinates on the CPU go through one compiled pass each way that stores neither rows nor weights.
 
     >>> lookup(torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([[-0.5]]), Layout.of([(2,)]), coordinates=True)
     tensor([[-0.5000,  2.0000]])
     """
-    if layout.dims == 2 and not x.requires_grad and fusible(x, table) and not has_nan(x):
-        flat = x.reshape(-1, 2)
+    if _compiled(x, table, layout):
+        flat = x.reshape(-1, layout.dims)
         out = _Lookup.apply(table, flat, layout, nodes, snap, coordinates)  # type: ignore[no-untyped-call]
         return out.view(*x.shape[:-1], out.shape[1])  # type: ignore[no-any-return]
     node, weight = corners(x, layout, snap=snap, like=table)
@@ -75,48 +78,118 @@ class _Lookup(torch.autograd.Function):
     def forward(
         ctx: Any, table: Tensor, x: Tensor, layout: Layout, nodes: Tensor | None, snap: float, coordinates: bool
     ) -> Tensor:
-        from alfilter.kernels import grid_lookup as lookup_kernels
-
         ctx.save_for_backward(table, x)
         ctx.setting = layout, nodes, snap, coordinates
-        skip = 2 * coordinates
+        skip = layout.dims * coordinates
         out = table.new_empty(len(x), skip + layout.levels * table.shape[1])
         out[:, :skip] = x[:, :skip]
-        kernel: Any = lookup_kernels.lookup_forward  # a compiled function, whose arguments no type checker sees
-        kernel(*_arrays(x, *ctx.setting[:3]), table.contiguous().numpy(), out.numpy())
+        levels = kernel_levels(layout, nodes, snap)
+        kernels_of("grid_lookup").lookup_forward(columns(x), levels, _OPEN, _rows(table), skip, out.numpy())
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        from alfilter.kernels import grid_lookup as lookup_kernels
-
         table, x = ctx.saved_tensors
+        layout, nodes, snap, coordinates = ctx.setting
         if torch.is_grad_enabled():
-            return (
-                *replay(lambda t, x: equations.lookup(t, x, *ctx.setting), (table, x), grads[0]),
-                None,
-                None,
-                None,
-                None,
-            )
-        place, out = sum_place(table)
-        kernel: Any = lookup_kernels.lookup_backward
-        kernel(*_arrays(x, *ctx.setting[:3]), grads[0].contiguous().numpy(), place.numpy())
-        return out, None, None, None, None, None
+            plain = lambda t, x: equations.lookup(t, x, *ctx.setting)  # noqa: E731
+            return *replay(plain, (table, x), grads[0]), None, None, None, None
+        target, result = sum_place(table)
+        levels, skip = kernel_levels(layout, nodes, snap), layout.dims * coordinates
+        kernels_of("grid_lookup").lookup_backward(columns(x), levels, _OPEN, _rows(grads[0]), skip, target.numpy())
+        return result, None, None, None, None, None
 
 
-def _arrays(x: Tensor, layout: Layout, nodes: Tensor | None, snap: float) -> tuple[Any, ...]:
-    """What the kernels read: coordinates (2, n), the layout, the rows of nodes, snap."""
-    known = _NONE if nodes is None else nodes.numpy()
-    return x.detach().t().contiguous().numpy(), _levels(layout), known, np.float32(snap)
+def filtered_lookup(
+    table: Tensor, x: Tensor, alpha: Tensor, layout: Layout, kappa: float, *, coordinates: bool = False
+) -> Tensor:
+    """[x,] H_0(α) g_0(x), …, H_{L-1}(α) g_{L-1}(x): the features of `lookup`, each level times its response to α.
+
+    table: (R, F). x: (..., d). alpha: (...) in levels, H_j(α) = σ(κ(α - j + ½)) → (..., [d +] L F). Gradients of the
+    table and of α are one compiled pass, too.
+
+    >>> table, x, alpha = torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([[-0.5]]), torch.tensor([-0.5])
+    >>> filtered_lookup(table, x, alpha, Layout.of([(2,)]), kappa=2.0)
+    tensor([[1.]])
+    """
+    if not _compiled(x, table, layout) or alpha.dtype != torch.float32:
+        return level_filter.filtered_lookup(table, x, alpha, layout, kappa, coordinates)
+    flat, level = x.reshape(-1, layout.dims), alpha.expand(x.shape[:-1]).reshape(-1)
+    out = _FilteredLookup.apply(table, flat, level, layout, kappa, coordinates)  # type: ignore[no-untyped-call]
+    return out.view(*x.shape[:-1], out.shape[1])  # type: ignore[no-any-return]
+
+
+class _FilteredLookup(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, table: Tensor, x: Tensor, alpha: Tensor, layout: Layout, kappa: float, coordinates: bool
+    ) -> Tensor:
+        skip = layout.dims * coordinates
+        out = table.new_empty(len(x), skip + layout.levels * table.shape[1])
+        out[:, :skip] = x[:, :skip]
+        ctx.save_for_backward(table, x, alpha, out)
+        ctx.setting = layout, kappa, coordinates
+        kernel = kernels_of("level_filter").filtered_forward
+        kernel(*_filter_arrays(x, alpha, layout, kappa), _rows(table), skip, out.numpy())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        table, x, alpha, out = ctx.saved_tensors
+        layout, kappa, coordinates = ctx.setting
+        if torch.is_grad_enabled():
+            plain = lambda t, x, a: level_filter.filtered_lookup(t, x, a, *ctx.setting)  # noqa: E731
+            return *replay(plain, (table, x, alpha), grads[0]), None, None, None
+        (target, result), by_alpha = sum_place(table), torch.empty_like(alpha)
+        kernel, skip = kernels_of("level_filter").filtered_backward, layout.dims * coordinates
+        arrays = _filter_arrays(x, alpha, layout, kappa)
+        kernel(*arrays, out.numpy(), _rows(grads[0]), skip, target.numpy(), by_alpha.numpy())
+        return result, None, by_alpha, None, None, None
+
+
+def _filter_arrays(x: Tensor, alpha: Tensor, layout: Layout, kappa: float) -> tuple[Any, ...]:
+    level = alpha.detach().contiguous().numpy()
+    return columns(x), kernel_levels(layout), level, level_edges(layout.levels), np.float32(kappa)
+
+
+def level_edges(levels: int) -> Any:
+    """The α at which each level is half open, j - ½: (L,)."""
+    return np.arange(levels, dtype=np.float32) - np.float32(0.5)
+
+
+def _compiled(x: Tensor, table: Tensor, layout: Layout) -> bool:
+    """Whether the kernels may run; they have the corners of up to four coordinates, and no gradient of x."""
+    return layout.dims <= len(PRIMES) and not x.requires_grad and fusible(x, table) and not has_nan(x)
+
+
+def columns(x: Tensor) -> Any:
+    """Coordinates (n, d) as the kernels read them, (d, n)."""
+    return x.detach().t().contiguous().numpy()
+
+
+def _rows(values: Tensor) -> Any:
+    return values.detach().contiguous().numpy()
+
+
+def kernel_levels(layout: Layout, nodes: Tensor | None = None, snap: float = 0.0) -> Any:
+    """A layout as the kernels read it, with the map of its nodes."""
+    numbers = _level_arrays(layout)
+    return kernels_of("grid_lookup").Levels(*numbers, _OWN if nodes is None else nodes.numpy(), np.float32(snap))
 
 
 @cache
-def _levels(layout: Layout) -> Any:
-    """(L, 4) integers of a layout over two axes: cells along each, first row, mask of a shared level or 0."""
-    masks = [rows - 1 if shared else 0 for rows, shared in zip(layout.rows, layout.hashed, strict=True)]
-    levels = zip(layout.cells, layout.offsets, masks, strict=True)
-    return np.array([(*cells, first, mask) for cells, first, mask in levels], np.int32)
+def _level_arrays(layout: Layout) -> tuple[Any, ...]:
+    """Cells and factors of every axis (L, d), first rows and masks (L,) of every level."""
+    factors = [
+        PRIMES[: layout.dims]
+        if hashed
+        else [prod(count + 1 for count in cells[axis + 1 :]) for axis in range(len(cells))]
+        for cells, hashed in zip(layout.cells, layout.hashed, strict=True)
+    ]
+    masks = [rows - 1 if hashed else 0 for rows, hashed in zip(layout.rows, layout.hashed, strict=True)]
+    # the last bits of a product do not depend on its factors' signs
+    signed = np.array(factors, np.uint64).astype(np.uint32).view(np.int32)
+    return np.array(layout.cells, np.int32), signed, np.array(layout.offsets, np.int32), np.array(masks, np.int32)
 
 
 def _layout_arrays(layout: Layout) -> tuple[Any, ...]:

@@ -1,0 +1,207 @@
+"""A grid's features, a filter on its levels, a perceptron and the loss as one compiled call that gives all gradients.
+
+What a training step of a grid spends beside its arithmetic is Python, autograd and memory traffic. Here a worker makes
+one call per step: values, loss and the gradients of table, α, weights and biases, added to where they are summed up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from alfilter.core import grid as grids
+from alfilter.core import hash_grid, layers, level_decoders, level_filter
+from alfilter.core.hash_grid import Layout
+from alfilter.core.layers import Layers
+from alfilter.ops.blocked_mlp import KINDS, chainable
+from alfilter.ops.dispatch import fusible, kernels_of
+from alfilter.ops.grid_lookup import columns, kernel_levels, level_edges
+
+_NONE = np.empty(0, np.float32)
+
+
+@dataclass(frozen=True)
+class LevelFilter:
+    """H_j = σ(κ(α - j + ½)) on the levels j = 0, …, L-1, with α(x) = unit · I(x; A).
+
+    values: A, (R_1, …, R_d, 1).
+    """
+
+    values: Tensor
+    unit: float
+    kappa: float
+
+
+@dataclass(frozen=True)
+class GridFeatures:
+    """What `grid_lookup.lookup` or `filtered_lookup` would be called with, at whatever places."""
+
+    table: Tensor
+    layout: Layout
+    nodes: Tensor | None = None
+    snap: float = 0.0
+    coordinates: bool = False
+    filter: LevelFilter | None = None
+
+
+@dataclass(frozen=True)
+class Perceptrons:
+    """A perceptron on the features; or by level, one for each of them on [x, g_1 + … + g_l]."""
+
+    layers: Sequence[Layers]
+    activation: str = "relu"
+    omega: float = 1.0
+    by_level: bool = False
+
+
+@dataclass(frozen=True)
+class ResidualLoss:
+    """Σ_i w_i factor Σ_c |v_ic - y_ic|^power, with w_i in a last column of the targets if weighted, else 1."""
+
+    power: int = 2
+    factor: float = 1.0
+    weighted: bool = False
+
+
+@dataclass(frozen=True)
+class GridField:
+    """v(x) = shift + scale ⊙ network(features(x)). shift, scale: (c,)."""
+
+    features: GridFeatures
+    network: Perceptrons
+    shift: Tensor
+    scale: Tensor
+
+    def tensors(self) -> list[Tensor]:
+        """Everything that is learned."""
+        own = [self.features.table, *([self.features.filter.values] if self.features.filter else [])]
+        return [*own, *(t for perceptron in self.network.layers for layer in perceptron for t in layer)]
+
+    def has_kernel(self) -> bool:
+        """Whether `GridGradient` can do it: on this device, in this precision, with these widths."""
+        network, features = self.network, self.features
+        weights = [[weight for weight, _ in perceptron] for perceptron in network.layers]
+        return (
+            all(fusible(t.detach().view(1, -1)) and t.is_contiguous() for t in self.tensors())
+            and features.layout.dims <= len(hash_grid.PRIMES)
+            and all(len(own) > 1 and chainable(network.activation, own) for own in weights)
+            and not (network.by_level and (network.activation != "relu" or features.filter or not features.coordinates))
+            and not (features.filter and features.nodes is not None)
+        )
+
+
+def plain_loss(
+    field: GridField, loss: ResidualLoss, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """factor times the loss, and what is differentiated, in tensor operations: the reference of `GridGradient`.
+
+    The two differ where every level has a perceptron: all of them learn, the finest one's loss is reported.
+    """
+    features, network = field.features, field.network
+    if features.filter is None:
+        z = hash_grid.lookup(features.table, x, features.layout, features.nodes, features.snap, features.coordinates)
+    else:
+        own = features.filter
+        alpha = grids.interpolate(own.values, x).squeeze(-1) * own.unit
+        alpha = alpha if cap is None else torch.where(alpha > cap, cap, alpha)
+        z = level_filter.filtered_lookup(features.table, x, alpha, features.layout, own.kappa, features.coordinates)
+    if network.by_level:
+        values = level_decoders.level_values(z, features.layout.dims, network.layers)  # (L, n, c)
+    else:
+        weights, biases = zip(*network.layers[0], strict=True)
+        values = layers.perceptron(z, weights, biases, network.activation, network.omega).unsqueeze(0)
+    channels = len(field.shift)
+    error = torch.addcmul(field.shift, field.scale, values) - y[:, :channels]
+    share = error.abs().pow(loss.power).sum(-1) * (y[:, channels] if loss.weighted else 1.0)
+    by_scale = share.sum(-1) * (loss.factor * factor)  # (scales,)
+    return by_scale[-1], by_scale.mean()
+
+
+class GridGradient:
+    """The loss of samples on a grid field and its gradient, in one compiled call that other threads can run beside.
+
+    numbers: all learned tensors in one piece of memory, (total,). gradient: laid out alike; every call adds to it.
+
+    >>> table, weight = torch.tensor([1.0, 3.0]), torch.ones(4)
+    >>> numbers = torch.cat((table, weight))
+    >>> layers = [(numbers[2:3].view(1, 1), numbers[3:4]), (numbers[4:5].view(1, 1), numbers[5:6])]
+    >>> features = GridFeatures(numbers[:2].view(2, 1), Layout.of([(1,)]))
+    >>> field = GridField(features, Perceptrons([layers]), torch.zeros(1), torch.ones(1))
+    >>> gradient = torch.zeros(6)
+    >>> GridGradient(field, ResidualLoss(), numbers, gradient)(torch.zeros(1, 1), torch.ones(1, 1), 1.0)
+    9.0
+    >>> gradient
+    tensor([ 3.,  3., 12.,  6., 18.,  6.])
+    """
+
+    def __init__(self, field: GridField, loss: ResidualLoss, numbers: Tensor, gradient: Tensor) -> None:
+        self.loss, self.by_level = loss, field.network.by_level
+        self._kernels = kernels_of("grid_mlp")
+        self._range = field.shift.numpy(), field.scale.numpy()
+        self._numbers, self._gradient = numbers.numpy(), gradient.numpy()
+        self._begin = numbers.data_ptr()
+        features, network = field.features, field.network
+        levels = kernel_levels(features.layout, features.nodes, features.snap)
+        self._table, self._by_table = self._both(features.table, features.table.shape[1])
+        self._levels, self._filter = levels, features.filter
+        if features.filter is not None:
+            cells = tuple(size - 1 for size in features.filter.values.shape[:-1])
+            edges = level_edges(features.layout.levels)
+            self._alpha_grid = kernel_levels(Layout.of([cells])), np.float32(features.filter.unit)
+            self._edges, self._values = (
+                (np.float32(features.filter.kappa), edges),
+                self._both(features.filter.values, 1),
+            )
+        else:
+            self._alpha_grid, self._edges = (levels, np.float32(1)), (np.float32(1), _NONE)
+            self._values = _NONE.reshape(0, 1), _NONE.reshape(0, 1)
+        starts = [[self._start(t) for layer in own for t in layer] for own in network.layers]
+        sizes = np.array([network.layers[0][0][0].shape[1], *(len(weight) for weight, _ in network.layers[0])])
+        self._network = self._kernels.Perceptron(
+            sizes,
+            np.array(starts if network.by_level else starts[0]),
+            KINDS[network.activation],
+            np.float32(network.omega),
+            features.coordinates,
+        )
+
+    def __call__(self, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None) -> float:
+        """factor times the loss at x (n, d) with targets y (n, c), or (n, c + 1) if weighted.
+
+        cap: the most that α is read as, () for all points or (n,) for each.
+        """
+        if len(x) == 0:
+            return 0.0
+        loss = self._kernels.Loss(
+            self.loss.power, self.loss.weighted, np.float32(self.loss.factor * factor), *self._range
+        )
+        points = columns(x), y.contiguous().numpy(), 0, len(x), loss, self._levels, self._table
+        if self.by_level:
+            return float(
+                self._kernels.grid_decoders_gradient(
+                    *points, self._network, self._numbers, self._by_table, self._gradient
+                )
+            )
+        caps = np.full(1, np.inf, np.float32) if cap is None else cap.reshape(-1).contiguous().numpy()
+        own = self._kernels.Filter(*self._alpha_grid, *self._edges, caps)
+        values, by_values = self._values
+        return float(
+            self._kernels.grid_mlp_gradient(
+                *points, own, values, self._network, self._numbers, self._by_table, by_values, self._gradient
+            )
+        )
+
+    def _start(self, tensor: Tensor) -> int:
+        """Where a tensor begins among the numbers."""
+        return (tensor.data_ptr() - self._begin) // tensor.element_size()
+
+    def _both(self, tensor: Tensor, width: int) -> tuple[Any, Any]:
+        """A tensor's rows among the numbers, and their gradient's."""
+        first = self._start(tensor)
+        part = slice(first, first + tensor.numel())
+        return self._numbers[part].reshape(-1, width), self._gradient[part].reshape(-1, width)
