@@ -1,0 +1,45 @@
+"""The reference pages say what the code says."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import runpy
+
+from tests.support.documents import DOCS, PAGES, ROOT, name_of
+
+import alfilter
+from alfilter.cli import parser
+
+# what belongs to the making of the project, not to its readers
+RESIDUE = re.compile(r"\.\./shared|\b20\d\d-\d\d-\d\d\b|\*\*(met|missed)|\(asked|\| asked|asked for:", re.I)
+
+
+def test_the_options_page_is_up_to_date() -> None:
+    script = runpy.run_path(str(DOCS / "options.py"))
+    page = (DOCS / "reference" / "options.md").read_text(encoding="utf-8")
+    assert page.endswith(script["START"] + script["tables"]()), "run: python docs/options.py"
+
+
+def test_the_command_line_page_names_every_flag() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+    top = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    for command, sub in top.choices.items():
+        assert f"`alfilter {command}" in page
+        flags = {flag for flag in sub._option_string_actions if flag.startswith("--")} - {"--help"}
+        assert {flag for flag in flags if not re.search(rf"{flag}\b", page)} == set(), command
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {alfilter.__version__}\n" in citation
+    assert f"## [{alfilter.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_documents_speak_to_strangers() -> None:
+    for page in PAGES:
+        assert not RESIDUE.search(page.read_text(encoding="utf-8")), name_of(page)
+
+
+def test_the_readme_is_one_screen() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
