@@ -29,9 +29,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from alfilter.kernels import gather_scatter as gathering
 from alfilter.methods import METHODS, Field, build, parameter_count, training
-from alfilter.runtime.fork_pool import Crew
+from alfilter.runtime.fork_pool import ForkPool
 from alfilter.runtime.memory import keep_freed_memory
-from alfilter.runtime.thread_pool import pieces_only, workers
+from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
 from alfilter.training.gradient import Team, accumulate_gradient
@@ -142,7 +142,7 @@ def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStac
             for gather in gathers:
                 gather.run()
 
-    crew = after.enter_context(Crew(pieces, workers()))
+    crew = after.enter_context(ForkPool(pieces, workers()))
     return lambda: crew.run(None)
 
 
@@ -217,7 +217,7 @@ def main() -> None:
         print(f"{'method':18}{'params':>10}{'batch':>9}{columns}")
     rows = []
     for name in names:
-        with pieces_only():  # as `fit` runs
+        with single_threaded_ops():  # as `fit` runs
             row = measure(name, task, arguments.repeat, arguments.seconds, None if arguments.own else arguments.batch)
         rows.append(row)
         if not arguments.json:

@@ -21,9 +21,9 @@ import torch
 
 from alfilter.methods import build, training
 from alfilter.networks import MLP
-from alfilter.runtime.fork_pool import Crew
+from alfilter.runtime.fork_pool import ForkPool
 from alfilter.runtime.memory import keep_freed_memory
-from alfilter.runtime.thread_pool import pieces_only, workers
+from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.signals import ShapeSignal, open_signal
 from alfilter.tasks import SdfTask
 from alfilter.training.gradient import Team, accumulate_gradient
@@ -72,11 +72,11 @@ def products(sizes: list[tuple[int, int]], batch: int, chunk: int) -> Callable[[
                 torch.mm(grads[i].t(), inputs[i], out=by_weight[i])
                 torch.mm(grads[i], weights[i], out=by_input[i])
 
-    crew = Crew(work, workers())
+    crew = ForkPool(work, workers())
     return lambda: crew.run(None)
 
 
-@pieces_only()
+@single_threaded_ops()
 def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[str, Any]:
     """Seconds of a step and of its products, and the share of waiting for samples."""
     setting = training(method, preset)

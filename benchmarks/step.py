@@ -29,7 +29,7 @@ from alfilter.encodings import FilteredFourier, Fourier
 from alfilter.methods import Field, build
 from alfilter.networks import MLP
 from alfilter.runtime.memory import keep_freed_memory
-from alfilter.runtime.thread_pool import pieces_only
+from alfilter.runtime.thread_pool import single_threaded_ops
 from alfilter.tasks import ImageTask
 from alfilter.training.gradient import Team, accumulate_gradient
 from alfilter.training.loop import make_optimiser
@@ -65,7 +65,7 @@ def step(field: Field, task: ImageTask) -> Step:
     optimiser = make_optimiser(field, setting)
 
     def run() -> None:
-        with pieces_only():  # as `fit` runs
+        with single_threaded_ops():  # as `fit` runs
             accumulate_gradient(team, task, setting, 0, 0)
             optimiser.step()
             field.encoding.constrain()

@@ -22,7 +22,7 @@ ROWS: list[dict[str, set[str]]] = [
     {"kernels": set(), "runtime": set()},
     {"ops": {"core", "kernels", "runtime"}},
     {"encodings": {"core", "ops"}, "networks": {"core", "ops"}, "geometry": set()},
-    {"metrics": {"geometry"}, "signals": {"geometry"}, "inpainting": {"core", "ops", "kernels", "runtime"}},
+    {"metrics": {"geometry"}, "signals": {"geometry", "kernels"}, "inpainting": {"core", "ops", "kernels", "runtime"}},
     {"methods": {"encodings", "networks", "config"}},
     {"evaluate": {"signals", "metrics", "geometry", "runtime"}},
     {"tasks": {"signals", "metrics", "geometry", "inpainting", "evaluate", "runtime"}},

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.nn import functional as F
 
+from alfilter import core
 from alfilter.core import total_variation
 from alfilter.errors import UserError
 from alfilter.ops import interpolate
@@ -163,7 +164,7 @@ def test_compiled_and_plain_agree_in_gradients(shape: tuple[int, ...]) -> None:
     x = numbers(30, len(shape), seed=2, dtype=torch.float32) * 1.2
     weights = numbers(30, 1, seed=4, dtype=torch.float32)
     found = []
-    for function in (interpolate, grid.interpolate):
+    for function in (interpolate, core.interpolate):
         out = function(grid, x)
         (first,) = torch.autograd.grad((out.pow(3) * weights).sum(), grid, create_graph=True)
         (second,) = torch.autograd.grad(first.pow(2).sum(), grid)

@@ -13,7 +13,7 @@ from tests import references
 
 from alfilter.core import layers
 from alfilter.core.activations import ACTIVATIONS, complex_wavelet, finer, finer_full, gauss, hosc, sinc, wavelet
-from alfilter.kernels.activations import FORWARD
+from alfilter.kernels.activations import FORWARD, relu_backward, slope_backward
 from alfilter.ops import perceptron
 
 REAL = sorted(set(ACTIVATIONS) - {"complex-wavelet"})
@@ -123,3 +123,15 @@ def test_finer_has_more_zeros_away_from_zero() -> None:
     crossings = finer(z, 10.0, 0.0).sign().diff().abs() > 1
     near, far = crossings[:10000].sum().item(), crossings[-10000:].sum().item()
     assert far > 3 * near
+
+
+def test_backward_scales_and_sums_by_hand() -> None:
+    slope = np.array([[1, 0, 2], [3, -1, 1]], np.float32)
+    grad, sums = np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.zeros(3, np.float32)
+    slope_backward(grad, slope, sums)
+    assert grad.tolist() == [[1, 0, 6], [12, -5, 6]]
+    assert sums.tolist() == [13, -5, 12]
+    grad, sums = np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.zeros(3, np.float32)
+    relu_backward(grad, slope, sums)
+    assert grad.tolist() == [[1, 0, 3], [4, 0, 6]]
+    assert sums.tolist() == [5, 0, 9]

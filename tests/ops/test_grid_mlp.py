@@ -21,7 +21,7 @@ from alfilter.ops.grid_mlp import (
     ResidualLoss,
     plain_loss,
 )
-from alfilter.runtime.flat_params import Packing
+from alfilter.runtime.flat_params import FlatLayout
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -51,9 +51,9 @@ def grid_field(
     ]
     values = draw(*range(5, 5 + dims), 1) * 1.5 + 1.0
     tensors = [draw(rows, features), values, *(t for network in networks for layer in network for t in layer)]
-    packing = Packing(tensors)
-    numbers = torch.zeros(packing.total)
-    table, values, *rest = packing.views(numbers)
+    layout_of_params = FlatLayout(tensors)
+    numbers = torch.zeros(layout_of_params.total)
+    table, values, *rest = layout_of_params.views(numbers)
     for place, tensor in zip((table, values, *rest), tensors, strict=True):
         place.copy_(tensor)
     layers = list(zip(rest[::2], rest[1::2], strict=True))

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from alfilter.core import affine_relu, affine_sine, layers
 from alfilter.ops import perceptron
-from alfilter.ops.dispatch import fusible
-from alfilter.ops.mlp import FUSED
+from alfilter.ops.dispatch import can_use_kernels
+from alfilter.ops.mlp import PERCEPTRON_ACTIVATIONS
 
 Tensors = list[Tensor]
 
@@ -60,7 +60,7 @@ def test_network_by_hand() -> None:
 def test_equals_the_plain_network_in_double(activation: str, rows: int, sizes: list[int], omega: float) -> None:
     weights, biases = network(tuple(sizes))
     x = torch.randn(rows, sizes[0], generator=torch.Generator().manual_seed(1)).requires_grad_()
-    assert fusible(x, *weights, *biases)
+    assert can_use_kernels(x, *weights, *biases)
     double = [t.detach().double().requires_grad_() for t in (x, *weights, *biases)]
     count = len(weights)
     parts = double[0], double[1 : count + 1], double[count + 1 :]
@@ -75,7 +75,7 @@ def test_equals_the_plain_network_in_double(activation: str, rows: int, sizes: l
             assert float((a - b).norm()) <= 1e-3 * float(b.norm()) + 1e-3
 
 
-@pytest.mark.parametrize("activation", FUSED)
+@pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
 def test_as_accurate_as_plain_float32(activation: str) -> None:
     weights, biases = network((16, 64, 64, 3))
     x = torch.randn(500, 16).requires_grad_()
@@ -119,7 +119,7 @@ def test_derivatives_of_the_plain_path(activation: str) -> None:
     assert torch.autograd.gradgradcheck(function, (x, *weights, *biases))
 
 
-@pytest.mark.parametrize("activation", FUSED)
+@pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
 def test_second_derivative_of_the_fused_path(activation: str) -> None:
     weights, biases = network((2, 16, 16, 1))
     x = torch.randn(20, 2).requires_grad_()
@@ -134,7 +134,7 @@ def test_second_derivative_of_the_fused_path(activation: str) -> None:
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("activation", FUSED)
+@pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
 def test_a_graph_kept_gives_the_same_gradient_twice(activation: str) -> None:
     weights, biases = network((4, 32, 32, 3))
     x = torch.randn(50, 4).requires_grad_()
@@ -148,7 +148,7 @@ def test_a_graph_kept_gives_the_same_gradient_twice(activation: str) -> None:
     assert torch.equal(upstream, kept)
 
 
-@pytest.mark.parametrize("activation", FUSED)
+@pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
 @pytest.mark.parametrize("shape", [(0, 4), (4,), (3, 0, 4), (2, 3, 4)])
 def test_any_shape_in_front(activation: str, shape: tuple[int, ...]) -> None:
     weights, biases = network((4, 8, 3))
@@ -161,7 +161,7 @@ def test_any_shape_in_front(activation: str, shape: tuple[int, ...]) -> None:
     assert x.grad.shape == shape
 
 
-@pytest.mark.parametrize("activation", FUSED)
+@pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
 def test_strided_inputs_and_gradients(activation: str) -> None:
     torch.manual_seed(0)  # of a hundred others some are beyond what finer's steep sines can be had to in float32
     weights, biases = network((4, 8, 3))

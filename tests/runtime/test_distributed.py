@@ -21,7 +21,7 @@ from tests.support.commands import TINY, alfilter, picture, without_figures
 
 from alfilter.cli import main
 from alfilter.errors import UserError
-from alfilter.runtime.distributed import Processes, current, joined, own_device
+from alfilter.runtime.distributed import Processes, current, local_device, process_group
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
 STEPS = ("--steps", "12", "--quiet", *TINY)
@@ -34,10 +34,10 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def together(target: Callable[..., None], *given: Any, count: int = 2) -> list[ForkServerProcess]:
+def launch(target: Callable[..., None], *given: Any, count: int = 2) -> list[ForkServerProcess]:
     """`target(*given)` in processes with the environment that torchrun makes; from a server that has imported all."""
     context = multiprocessing.get_context("forkserver")
-    heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.elementwise", "torch._dynamo"]
+    heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.activations", "torch._dynamo"]
     context.set_forkserver_preload(["tests.support.commands", "tests.training.test_processes", *heavy])
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": str(count)}
     members = []
@@ -83,7 +83,7 @@ def photo(tmp_path: Path) -> str:
 def test_two_processes_give_the_curve_of_one(tmp_path: Path, photo: str, training: str) -> None:
     words = ["fit", photo, *STEPS, *SMALL_PIECES, "--train", training]
     one, threads, two = (tmp_path / name for name in ("one", "threads", "two"))
-    members = together(command, [*words, "--out", str(two), "--json"], str(tmp_path / "log"))
+    members = launch(command, [*words, "--out", str(two), "--json"], str(tmp_path / "log"))
     assert alfilter(*words, "--out", threads, "--threads", "2").code == 0
     assert alfilter(*words, "--out", one).code == 0
     assert codes(members) == [0, 0], (tmp_path / "log-0").read_text()
@@ -99,14 +99,14 @@ def test_two_processes_give_the_curve_of_one(tmp_path: Path, photo: str, trainin
 def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, photo: str) -> None:
     words = ["fit", photo, "--quiet", *TINY, *SMALL_PIECES, "--steps", "250", "--train", "batch=64", "--out"]
     whole, cut, log = tmp_path / "whole", tmp_path / "cut", str(tmp_path / "log")
-    assert codes(together(command, [*words, str(whole)], log)) == [0, 0]
-    members = together(command, [*words, str(cut)], log)
+    assert codes(launch(command, [*words, str(whole)], log)) == [0, 0]
+    members = launch(command, [*words, str(cut)], log)
     wait_for(lambda: (cut / "history.jsonl").exists() and len((cut / "history.jsonl").read_text().splitlines()) > 20)
     os.kill(members[1].pid or 0, signal.SIGTERM)  # not the one that writes
     assert codes(members) == [130, 143]
     assert "--resume goes on" in Path(f"{log}-0").read_text()
     assert 20 < json.loads((cut / "metrics.json").read_text())["steps"] < 250
-    assert codes(together(command, [*words, str(cut), "--resume"], log)) == [0, 0]
+    assert codes(launch(command, [*words, str(cut), "--resume"], log)) == [0, 0]
     assert losses(cut) == losses(whole)  # to the bit
     assert (cut / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
@@ -120,7 +120,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
 
 def test_a_budget_is_the_first_ones_clock(tmp_path: Path, photo: str) -> None:
     words = ["fit", photo, "--quiet", *TINY, "--budget", "0.5s", "--train", "clock=cpu", "--out", str(tmp_path / "two")]
-    assert codes(together(command, [*words, "--json"], str(tmp_path / "log"))) == [0, 0]
+    assert codes(launch(command, [*words, "--json"], str(tmp_path / "log"))) == [0, 0]
     line = json.loads((tmp_path / "log-0").read_text().splitlines()[0])
     assert line["seconds"] >= 0.5
     assert line["steps"] >= 1
@@ -134,7 +134,7 @@ def test_a_mistake_is_told_once(tmp_path: Path, photo: str) -> None:
         (["fit", photo, *TINY, "--out", str(tmp_path / "auto"), "--auto"], "run it without torchrun"),
     ):
         log = tmp_path / f"log-{told[:5]}"
-        assert codes(together(command, words, str(log))) == [2, 2]
+        assert codes(launch(command, words, str(log))) == [2, 2]
         said = Path(f"{log}-0").read_text()
         assert said.startswith("alfilter: ")
         assert told in said
@@ -153,17 +153,21 @@ def test_torchrun_itself(tmp_path: Path, photo: str) -> None:
 
 def disagree(folder: str) -> None:
     """Processes with different numbers, and one that fails alone."""
-    with joined() as processes:
+    with process_group() as processes:
         rank = processes.rank
-        notes = {"total": processes.total([rank + 0.25, 1.0]), "first": processes.from_first(rank + 7.0)}
-        notes |= {"any": processes.any(rank == 1), "none": processes.any(False), "slots": processes.slots(rank + 2)}
+        notes = {"total": processes.all_reduce([rank + 0.25, 1.0]), "first": processes.from_main(rank + 7.0)}
+        notes |= {
+            "any": processes.any(rank == 1),
+            "none": processes.any(False),
+            "slots": processes.worker_range(rank + 2),
+        }
         weight, unused = torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.zeros(1))
         if rank == 1:
             weight.grad = torch.tensor([1.0, 2.0])
-        processes.add_gradients([weight, unused])
+        processes.all_reduce_gradients([weight, unused])
         notes |= {"grad": weight.grad.tolist() if weight.grad is not None else None, "unused": unused.grad is None}
         for name, work in (
-            ("agreed", lambda: processes.agreed(lambda: refuse(rank))),
+            ("agreed", lambda: processes.run_on_all(lambda: refuse(rank))),
             ("same", lambda: processes.check_same([float(rank)], "states")),
         ):
             try:
@@ -180,7 +184,7 @@ def refuse(rank: int) -> int:
 
 
 def test_what_is_agreed_on(tmp_path: Path) -> None:
-    assert codes(together(disagree, str(tmp_path))) == [0, 0]
+    assert codes(launch(disagree, str(tmp_path))) == [0, 0]
     first, second = (json.loads((tmp_path / f"notes-{rank}").read_text()) for rank in range(2))
     assert first["slots"] == [0, 5]
     assert second["slots"] == [2, 5]
@@ -195,28 +199,28 @@ def test_what_is_agreed_on(tmp_path: Path) -> None:
 
 def leave(folder: str) -> None:
     """One process goes away without a word."""
-    with joined() as processes:
+    with process_group() as processes:
         if processes.rank == 1:
             os._exit(9)
         try:
-            processes.total([1.0])
+            processes.all_reduce([1.0])
         except UserError as error:
             Path(folder, "told").write_text(str(error))
 
 
 def test_a_process_that_is_gone_is_noticed(tmp_path: Path) -> None:
-    together_codes = codes(together(leave, str(tmp_path)))
+    together_codes = codes(launch(leave, str(tmp_path)))
     assert together_codes[1] == 9
     assert "another process of this fit is gone" in (tmp_path / "told").read_text()
 
 
 def test_alone_nothing_is_shared() -> None:
-    with joined() as processes:
+    with process_group() as processes:
         assert processes == current() == Processes()
-    assert processes.agreed(lambda: 3) == 3
-    assert processes.slots(4) == (0, 4)
+    assert processes.run_on_all(lambda: 3) == 3
+    assert processes.worker_range(4) == (0, 4)
     with pytest.raises(UserError, match="no"):
-        processes.agreed(_refuse_plainly)
+        processes.run_on_all(_refuse_plainly)
 
 
 def _refuse_plainly() -> None:
@@ -225,11 +229,11 @@ def _refuse_plainly() -> None:
 
 def test_devices_must_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
     two = Processes(rank=1, size=2)
-    assert own_device(torch.device("cpu"), two).type == "cpu"
-    assert own_device(torch.device("mps"), Processes()).type == "mps"
+    assert local_device(torch.device("cpu"), two).type == "cpu"
+    assert local_device(torch.device("mps"), Processes()).type == "mps"
     with pytest.raises(UserError, match="mps serves one process, torchrun started 2; give --device cpu"):
-        own_device(torch.device("mps"), two)
+        local_device(torch.device("mps"), two)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(UserError, match=r"2 processes on a machine with 1 CUDA devices; give --nproc-per-node 1, or"):
-        own_device(torch.device("cuda"), two)
+        local_device(torch.device("cuda"), two)

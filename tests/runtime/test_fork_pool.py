@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.errors import UserError
-from alfilter.runtime.fork_pool import Crew, can_fork, seconds_on_cores, shared
+from alfilter.runtime.fork_pool import ForkPool, can_fork, cpu_seconds, shared_copy
 
 KINDS = [False, True] if can_fork() else [False]
 forks = pytest.mark.skipif(not can_fork(), reason="helpers are threads on this machine")
@@ -22,7 +22,7 @@ forks = pytest.mark.skipif(not can_fork(), reason="helpers are threads on this m
 @pytest.mark.parametrize("forked", KINDS)
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_every_position_in_order(size: int, forked: bool) -> None:
-    with Crew(lambda position, message: (position, message * position), size, forked=forked) as crew:
+    with ForkPool(lambda position, message: (position, message * position), size, forked=forked) as crew:
         for message in (2, 5):
             assert crew.run(message) == [(position, message * position) for position in range(size)]
 
@@ -32,7 +32,7 @@ def test_every_position_in_order(size: int, forked: bool) -> None:
 )
 def test_shared_is_a_copy(dtype: torch.dtype, shape: list[int]) -> None:
     tensor = (torch.rand(shape) * 9).to(dtype)
-    copy = shared(tensor)
+    copy = shared_copy(tensor)
     assert copy.dtype == dtype
     assert torch.equal(copy, tensor)
     if tensor.numel():
@@ -41,13 +41,13 @@ def test_shared_is_a_copy(dtype: torch.dtype, shape: list[int]) -> None:
 
 @pytest.mark.parametrize("forked", KINDS)
 def test_all_see_shared_memory(forked: bool) -> None:
-    place, turn = shared(torch.zeros(3)), shared(torch.zeros(1))
+    place, turn = shared_copy(torch.zeros(3)), shared_copy(torch.zeros(1))
 
     def work(position: int, _: None) -> float:
         place[position] = 10 + position
         return float(turn)
 
-    with Crew(work, 3, forked=forked) as crew:
+    with ForkPool(work, 3, forked=forked) as crew:
         turn.fill_(7)  # after the helpers were made
         assert crew.run(None) == [7, 7, 7]
     assert place.tolist() == [10, 11, 12]
@@ -61,7 +61,7 @@ def test_other_memory_is_each_ones_own() -> None:
         mine[0] += message
         return mine[0]
 
-    with Crew(work, 2, forked=True) as crew:
+    with ForkPool(work, 2, forked=True) as crew:
         assert [crew.run(1), crew.run(1)] == [[1, 1], [2, 2]]
     assert mine == [2]
 
@@ -72,7 +72,7 @@ def test_an_error_of_a_helper_is_raised_here(forked: bool) -> None:
         if position == 1:
             raise UserError("not at position 1; go elsewhere")
 
-    with Crew(work, 2, forked=forked) as crew, pytest.raises(UserError, match="not at position 1; go elsewhere"):
+    with ForkPool(work, 2, forked=forked) as crew, pytest.raises(UserError, match="not at position 1; go elsewhere"):
         crew.run(None)
 
 
@@ -90,13 +90,13 @@ def test_an_error_that_cannot_be_sent_is_told() -> None:
         if position == 1:
             raise Odd
 
-    with Crew(work, 2, forked=True) as crew, pytest.raises(RuntimeError, match="Odd: odd"):
+    with ForkPool(work, 2, forked=True) as crew, pytest.raises(RuntimeError, match="Odd: odd"):
         crew.run(None)
 
 
 @forks
 def test_helpers_are_other_processes_and_go_home() -> None:
-    crew = Crew(lambda position, message: os.getpid(), 3, forked=True)
+    crew = ForkPool(lambda position, message: os.getpid(), 3, forked=True)
     here, *others = crew.run(None)
     assert here == os.getpid()
     assert len({here, *others}) == 3
@@ -110,7 +110,7 @@ def test_helpers_are_other_processes_and_go_home() -> None:
 def test_helpers_hold_no_file_of_the_one_who_asks() -> None:
     """A pipe of somebody else ends when its writer closes it, although helpers were made while it was open."""
     pipe, there = os.pipe()
-    with Crew(lambda position, message: sorted(map(str, Path("/proc/self/fd").iterdir())), 3, forked=True) as crew:
+    with ForkPool(lambda position, message: sorted(map(str, Path("/proc/self/fd").iterdir())), 3, forked=True) as crew:
         os.close(there)
         assert os.read(pipe, 1) == b""
         _, *others = crew.run(None)
@@ -120,10 +120,10 @@ def test_helpers_hold_no_file_of_the_one_who_asks() -> None:
 
 @forks
 def test_a_helper_that_is_gone_is_said() -> None:
-    with Crew(lambda position, message: os.getpid(), 2, forked=True) as crew:
+    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as crew:
         _, other = crew.run(None)
         os.kill(other, signal.SIGKILL)
-        with pytest.raises(UserError, match=r"a helping process of this fit ended unasked .* --resume"):
+        with pytest.raises(UserError, match=r"a worker process of this fit ended unexpectedly .* resume the run"):
             crew.run(None)
 
 
@@ -138,14 +138,14 @@ def test_threads_where_no_more_processes_are_allowed(monkeypatch: pytest.MonkeyP
         return made[0]
 
     monkeypatch.setattr(os, "fork", scarce)
-    with Crew(lambda position, message: (os.getpid(), position), 3, forked=True) as crew:
+    with ForkPool(lambda position, message: (os.getpid(), position), 3, forked=True) as crew:
         assert crew.run(None) == [(os.getpid(), 0), (os.getpid(), 1), (os.getpid(), 2)]
     assert not Path(f"/proc/{made[0]}").exists()
 
 
 @forks
 def test_control_c_is_not_for_helpers() -> None:
-    with Crew(lambda position, message: os.getpid(), 2, forked=True) as crew:
+    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as crew:
         _, other = crew.run(None)
         os.kill(other, signal.SIGINT)
         assert crew.run(None)[1] == other
@@ -158,7 +158,7 @@ def test_an_interrupted_run_leaves_no_answer_for_the_next() -> None:
             raise KeyboardInterrupt
         return message
 
-    crew = Crew(work, 2, forked=True)
+    crew = ForkPool(work, 2, forked=True)
     with pytest.raises(KeyboardInterrupt):
         crew.run(1)
     with pytest.raises(OSError, match="closed"):
@@ -172,10 +172,10 @@ def test_helpers_time_on_the_cores_counts() -> None:
         while position == 1 and time.process_time() - began < 0.2:
             pass
 
-    with Crew(work, 2, forked=True) as crew:
-        began, own = seconds_on_cores(), time.process_time()
+    with ForkPool(work, 2, forked=True) as crew:
+        began, own = cpu_seconds(), time.process_time()
         crew.run(None)
-        assert seconds_on_cores() - began >= 0.2
+        assert cpu_seconds() - began >= 0.2
         assert time.process_time() - own < 0.15
 
 
@@ -186,7 +186,7 @@ def test_one_who_asks_no_more_takes_helpers_along() -> None:
     middle = os.fork()
     if middle == 0:
         try:
-            crew = Crew(lambda position, message: os.getpid(), 3, forked=True)
+            crew = ForkPool(lambda position, message: os.getpid(), 3, forked=True)
             os.write(there, ",".join(map(str, crew.run(None)[1:])).encode())
             time.sleep(60)
         finally:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from alfilter.runtime.thread_pool import in_slices, pieces_only, side_by_side, take_one_core, workers
+from alfilter.runtime.thread_pool import for_slices, parallel_map, single_threaded_ops, use_one_thread, workers
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -15,12 +15,12 @@ def test_the_order_is_kept_and_every_piece_has_one_thread(count: int) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
-        assert side_by_side(lambda n: n * n, range(7)) == [0, 1, 4, 9, 16, 25, 36]
-        assert side_by_side(lambda n: torch.get_num_threads(), range(4)) == [1] * 4
-        with pieces_only():
+        assert parallel_map(lambda n: n * n, range(7)) == [0, 1, 4, 9, 16, 25, 36]
+        assert parallel_map(lambda n: torch.get_num_threads(), range(4)) == [1] * 4
+        with single_threaded_ops():
             assert workers() == count
             assert torch.get_num_threads() == 1
-            with pieces_only():
+            with single_threaded_ops():
                 assert workers() == count
         assert torch.get_num_threads() == workers() == count
     finally:
@@ -30,7 +30,7 @@ def test_the_order_is_kept_and_every_piece_has_one_thread(count: int) -> None:
 def test_a_thread_keeps_its_one_core_whatever_others_set_before_it_first_asks() -> None:
     before = torch.get_num_threads()
     try:
-        with ThreadPoolExecutor(1, initializer=take_one_core) as pool:
+        with ThreadPoolExecutor(1, initializer=use_one_thread) as pool:
             pool.submit(int).result()
             torch.set_num_threads(2)
             assert pool.submit(torch.get_num_threads).result() == 1
@@ -43,8 +43,8 @@ def test_the_first_error_is_raised_and_the_threads_come_back() -> None:
         raise ValueError(f"piece {n}")
 
     before = torch.get_num_threads()
-    with pytest.raises(ValueError, match="piece 0"), pieces_only():
-        side_by_side(fail, range(3))
+    with pytest.raises(ValueError, match="piece 0"), single_threaded_ops():
+        parallel_map(fail, range(3))
     assert torch.get_num_threads() == before
 
 
@@ -56,7 +56,7 @@ def test_slices_make_up_the_whole(count: int, length: int, slices: int) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
-        in_slices(lambda part: (seen[part].add_(1), parts.append(part)), length)
+        for_slices(lambda part: (seen[part].add_(1), parts.append(part)), length)
     finally:
         torch.set_num_threads(before)
     assert bool((seen == 1).all())

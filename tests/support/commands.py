@@ -80,7 +80,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 def start(words: list[str], log: Path) -> ForkServerProcess:
     """A command in a process of its own, made from a server that has imported everything already."""
     context = multiprocessing.get_context("forkserver")
-    heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.elementwise", "torch._dynamo"]
+    heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.activations", "torch._dynamo"]
     context.set_forkserver_preload(["tests.support.commands", *heavy])
     process = context.Process(target=_command, args=(words, str(log)))
     process.start()

@@ -94,7 +94,9 @@ def test_the_clock_of_the_cores_ignores_waiting(monkeypatch: pytest.MonkeyPatch)
     wall, cores = [0.0], [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: wall[0])
     monkeypatch.setattr(time, "process_time", lambda: cores[0])
-    monkeypatch.setattr("alfilter.runtime.fork_pool._elsewhere", 0.0)  # of fits before, whose fractions would round
+    monkeypatch.setattr(
+        "alfilter.runtime.fork_pool._worker_seconds", 0.0
+    )  # of fits before, whose fractions would round
     monkeypatch.setattr("alfilter.training.loop.workers", lambda: 2)
 
     def tick(progress: Progress) -> None:

@@ -55,7 +55,7 @@ def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.config import Training, parse_options
     from alfilter.methods import method
     from alfilter.runs.run import Order
-    from alfilter.runtime.distributed import joined
+    from alfilter.runtime.distributed import process_group
 
     training = parse_options(Training, arguments.train, "training")
     if arguments.steps is not None:
@@ -85,7 +85,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         command=("alfilter", *(word for word in arguments.words if word not in ("--resume", "--overwrite"))),
     )
     use_threads(arguments.threads)
-    with joined() as processes:
+    with process_group() as processes:
         return _carry_out(order, processes, quiet=arguments.quiet, as_json=arguments.json)
 
 
@@ -95,14 +95,14 @@ def _carry_out(order: Order, processes: Processes, *, quiet: bool, as_json: bool
     from alfilter.runs.run import run
 
     try:
-        with StopSignals(processes.size > 1) as stop, Display(quiet=quiet or not processes.first) as display:
+        with StopSignals(processes.size > 1) as stop, Display(quiet=quiet or not processes.is_main) as display:
             line = run(order, on_progress=display.update, should_stop=stop.asked, say=display.say)
     except UserError:
-        if processes.first:
+        if processes.is_main:
             raise
         return 2
     finished = line.pop("finished")
-    if not processes.first:
+    if not processes.is_main:
         return 0 if finished else stop.exit_code
     print_result(line, as_json)
     folder = order.folder()

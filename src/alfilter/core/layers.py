@@ -46,9 +46,8 @@ def perceptron(
 ) -> Tensor:
     """z ← σ(W z + b) for all layers but the last, then W z + b. x: (..., C) → (..., c).
 
-    weights: (w, C), (w, w), …, (c, w); biases to match. activation: one of `FUSED`. omega, sharpness: the numbers of
-    the activations that have them (`shapes`); ReLU reads none. One function for the whole network, so that a training
-    step is its matrix products and one pass over every layer each way.
+    weights: (w, C), (w, w), …, (c, w); biases to match. activation: relu, sine or one of `ACTIVATIONS`. omega,
+    sharpness: the numbers of the activations that have them; ReLU reads none.
 
     >>> perceptron(torch.ones(1, 1), [torch.ones(2, 1), torch.ones(1, 2)], [torch.ones(2), torch.ones(1)], "relu")
     tensor([[5.]])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from alfilter.evaluate.scores import Evaluate
-from alfilter.runtime.thread_pool import side_by_side
+from alfilter.runtime.thread_pool import parallel_map
 
 POINTS = 1 << 14  # places per pass when nothing is differentiated
 
@@ -30,4 +30,4 @@ def in_passes(field: Evaluate, total: int, places: Callable[[int, int], Tensor])
         with torch.inference_mode():
             return field(padded)[:count].cpu()
 
-    return torch.cat(side_by_side(run, range(0, total, POINTS)))
+    return torch.cat(parallel_map(run, range(0, total, POINTS)))

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.ops.dispatch import kernels
-from alfilter.runtime.thread_pool import side_by_side
+from alfilter.ops.dispatch import kernels_available, load_kernels
+from alfilter.runtime.thread_pool import parallel_map
 
 Array = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -102,7 +102,7 @@ def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int 
         tensor = structure_tensor(u, _BEFORE, kind.around)
         system = _System(strides, np.stack([_weight(h, tensor, kind) for h in steps]), free)
         channels = [(known[..., k].reshape(-1), u[..., k].reshape(-1)) for k in range(u.shape[-1])]
-        u = np.stack(side_by_side(system.solve, channels), axis=-1).reshape(values.shape)
+        u = np.stack(parallel_map(system.solve, channels), axis=-1).reshape(values.shape)
     return u
 
 
@@ -189,10 +189,8 @@ class _System:
     def __init__(self, strides: NDArray[np.int64], weights: Array, free: Array) -> None:
         self.strides, self.weights, self.free = strides, weights, free
         self._apply: Callable[..., Any] = plain_bending
-        if kernels() is not None:
-            from alfilter.kernels import second_differences as filling_kernels
-
-            self._apply = filling_kernels.bending
+        if kernels_available():
+            self._apply = load_kernels("second_differences").bending
         self.diagonal = 4 * weights.sum(0)
         for stride, weight in zip(strides, weights, strict=True):
             self.diagonal[stride:] += weight[:-stride]
@@ -226,7 +224,7 @@ class _System:
 
 
 def plain_bending(values: Array, strides: Sequence[int] | NDArray[np.int64], weights: Array, out: Array) -> None:
-    """The twin of `filling_kernels.bending` in array operations."""
+    """`kernels.second_differences.bending` in array operations."""
     out[:] = 0
     for stride, weight in zip(strides, weights, strict=True):
         difference = np.zeros_like(values)

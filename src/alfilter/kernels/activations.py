@@ -1,37 +1,61 @@
-"""One-pass CPU kernels of the activations in `shapes`; see `kernels` for why and how.
+"""σ(z+b) and its slope in one pass over a layer, for every activation; the plain versions are `core.activations`.
 
-Each forward turns z into σ(z+b) in place and leaves ∂σ/∂z in `slope`; `kernels.sine_backward` is the backward of all
-but the complex one. Kernels that divide take numpy's rules for it: Python's check of every divisor for zero is a branch
-that keeps the loop from running on vectors.
+Each forward kernel turns z into σ(z+b) in place and writes ∂σ/∂z to `slope`; `slope_backward` is the backward pass of
+all but ReLU and the complex wavelet. Kernels that divide use numpy's rules for it: Python's check of every divisor for
+zero is a branch that keeps the loop from being vectorised.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
-from alfilter.kernels.elementwise import FAST, f4, sincos
-
-_LOG2_E = f4(1.4426950408889634)
-_LN2 = (f4(0.693145751953125), f4(1.4286068203094172e-06))  # ln 2 in two parts; the first has few bits
-_SMALLEST, _LARGEST = f4(-87.0), f4(88.0)
+from alfilter.kernels.exp import exp
+from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.sincos import sincos, sine_row
 
 
-@njit(inline="always", fastmath=FAST)
-def _exp(x: Any) -> Any:
-    """e^x by 2^k e^r, |r| ≤ ln2/2; good to 2e-7 relative, 0 below e^-87, NaN kept."""
-    low = x < _SMALLEST
-    x = _SMALLEST if low else x
-    x = _LARGEST if x > _LARGEST else x
-    k = np.rint(x * _LOG2_E)
-    r = (x - k * _LN2[0]) - k * _LN2[1]
-    p = ((f4(1 / 5040) * r + f4(1 / 720)) * r + f4(1 / 120)) * r + f4(1 / 24)
-    p = ((p * r + f4(1 / 6)) * r + f4(0.5)) * r + f4(1)
-    p = p * r + f4(1)
-    power = np.int32((np.int32(k) + np.int32(127)) << 23)
-    return f4(0) if low else f4(p * np.int32(power).view(np.float32))
+@njit(fastmath=FAST, cache=True, nogil=True)
+def sine_forward(z: Any, bias: Any, omega: Any, slope: Any) -> None:
+    """z ← sin(ω(z+b)) in place, slope = ω cos(ω(z+b)); both (n, w), in one piece like b."""
+    rows, width = z.shape
+    values, offsets, slopes = z.ctypes.data, bias.ctypes.data, slope.ctypes.data
+    for i in range(rows):
+        first = 4 * i * width
+        sine_row(values + first, offsets, omega, slopes + first, width)
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def slope_backward(grad: Any, slope: Any, sums: Any) -> None:
+    """grad ← grad ⊙ slope in place (n, w); sums (w,) += its column sums."""
+    rows, width = grad.shape
+    for i in range(rows):
+        for j in range(width):
+            g = grad[i, j] * slope[i, j]
+            grad[i, j] = g
+            sums[j] += g
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def relu_forward(z: Any, bias: Any) -> None:
+    """z ← max(z+b, 0) in place, NaN kept; (n, w)."""
+    rows, width = z.shape
+    for i in range(rows):
+        for j in range(width):
+            v = z[i, j] + bias[j]
+            z[i, j] = f4(0) if v < f4(0) else v
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def relu_backward(grad: Any, value: Any, sums: Any) -> None:
+    """grad ← grad where value > 0, else 0, in place (n, w); sums (w,) += its column sums."""
+    rows, width = grad.shape
+    for i in range(rows):
+        for j in range(width):
+            g = grad[i, j] if value[i, j] > f4(0) else f4(0)
+            grad[i, j] = g
+            sums[j] += g
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
@@ -41,7 +65,7 @@ def gauss_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None
     for i in range(rows):
         for j in range(width):
             u = scale * (z[i, j] + bias[j])
-            v = _exp(-u * u)
+            v = exp(-u * u)
             z[i, j] = v
             slope[i, j] = f4(-2) * scale * u * v
 
@@ -54,7 +78,7 @@ def wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> No
         for j in range(width):
             a = z[i, j] + bias[j]
             u = scale * a
-            e = _exp(-u * u)
+            e = exp(-u * u)
             s, c = sincos(omega * a)
             z[i, j] = c * e
             slope[i, j] = -(omega * s + f4(2) * scale * u * c) * e
@@ -70,7 +94,7 @@ def complex_wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: An
         for j in range(half):
             a = z[i, j] + bias[j]
             b = z[i, half + j] + bias[half + j]
-            e = _exp(-omega * b - square * (a * a + b * b))
+            e = exp(-omega * b - square * (a * a + b * b))
             s, c = sincos(omega * a)
             z[i, j] = e * c
             z[i, half + j] = e * s
@@ -126,7 +150,7 @@ def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
             slope[i, j] = c
         for j in range(width):  # apart: one loop would need more registers than there are
             s, c = z[i, j], slope[i, j]
-            e = _exp(f4(-2) * beta * abs(s))
+            e = exp(f4(-2) * beta * abs(s))
             r = f4(1) / (f4(1) + e)
             t = (f4(1) - e) * r
             z[i, j] = -t if s < f4(0) else t

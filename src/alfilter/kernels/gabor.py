@@ -1,7 +1,7 @@
-"""One-pass CPU kernels of the layers in `products`; see `kernels` for why and how.
+"""A layer multiplied with a Gabor filter, in one pass; the plain version is `core.gabor.gabor_product`.
 
-Filters are given transposed, (d, w), so that the inner loops run along memory. A forward leaves the values, `gate` =
-∂out/∂a and `turn` = ∂out/∂(Ωx + φ).
+Filters are transposed, (d, w), so that the inner loops run along memory. The forward pass leaves the values,
+by_factor = ∂out/∂a and by_angle = ∂out/∂(Ωx + φ).
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.activations import _exp
-from alfilter.kernels.elementwise import FAST, f4, sincos
+from alfilter.kernels.exp import exp
+from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.sincos import sincos
 
 
 @njit(inline="always", fastmath=FAST)
@@ -27,7 +28,7 @@ def _angles(x: Any, i: int, omega: Any, phase: Any, angle: Any) -> None:
 
 @njit(fastmath=FAST, cache=True, nogil=True)
 def gabor_product_forward(
-    a: Any, bias: Any, x: Any, omega: Any, phase: Any, centre: Any, gamma: Any, out: Any, gate: Any, turn: Any
+    a: Any, bias: Any, x: Any, omega: Any, phase: Any, centre: Any, gamma: Any, out: Any, by_factor: Any, by_angle: Any
 ) -> None:
     """out = (a+b) sin(Ωx+φ) exp(-γ|x-μ|²/2)."""
     rows, width = a.shape
@@ -41,31 +42,31 @@ def gabor_product_forward(
                 distance[j] += d * d
         for j in range(width):
             s, c = sincos(angle[j])
-            e = _exp(f4(-0.5) * gamma[j] * distance[j])
+            e = exp(f4(-0.5) * gamma[j] * distance[j])
             v = a[i, j] + bias[j]
             out[i, j] = v * s * e
-            gate[i, j] = s * e
-            turn[i, j] = v * c * e
+            by_factor[i, j] = s * e
+            by_angle[i, j] = v * c * e
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
-def product_backward(
-    grad: Any, gate: Any, turn: Any, x: Any, by_a: Any, by_bias: Any, by_phase: Any, by_omega: Any
+def gabor_product_backward(
+    grad: Any, by_factor: Any, by_angle: Any, x: Any, by_a: Any, by_bias: Any, by_phase: Any, by_omega: Any
 ) -> None:
-    """by_a = g·gate; by_bias, by_phase (w,) and by_omega (d, w) += the column sums of g·gate, g·turn and x g·turn."""
+    """by_a = g·by_factor; by_bias, by_phase (w,), by_omega (d, w) += sums of g·by_factor, g·by_angle, x g·by_angle."""
     rows, width = grad.shape
-    turned = np.empty(width, dtype=np.float32)
+    angle_grad = np.empty(width, dtype=np.float32)
     for i in range(rows):
         for j in range(width):
-            g = grad[i, j] * gate[i, j]
-            t = grad[i, j] * turn[i, j]
+            g = grad[i, j] * by_factor[i, j]
+            t = grad[i, j] * by_angle[i, j]
             by_a[i, j] = g
             by_bias[j] += g
             by_phase[j] += t
-            turned[j] = t
+            angle_grad[j] = t
         for k in range(x.shape[1]):
             for j in range(width):
-                by_omega[k, j] += x[i, k] * turned[j]
+                by_omega[k, j] += x[i, k] * angle_grad[j]
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)

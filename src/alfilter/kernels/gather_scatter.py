@@ -1,7 +1,6 @@
-"""One-pass CPU kernels of feature grids: the corners of a point, and weighted sums of a table's rows both ways.
+"""The corners of the cells around a point, and weighted sums of a table's rows, forward and backward.
 
-The plain twins are `hash.plain_corners` and `rows.plain_weighted_rows`. One thread each, without the interpreter's
-lock.
+The plain versions are `core.hash_grid.corners` and `core.hash_grid.weighted_rows`. One thread each, without the GIL.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.elementwise import FAST, f4
+from alfilter.kernels.jit import FAST, f4
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)

@@ -1,9 +1,9 @@
 """CPU kernels of feature grids over one to four coordinates: corners, rows and weighted sums in one pass.
 
-The plain twin is `lookup.plain_lookup`. Level by level, so that the rows in use stay in cache; within a level in blocks
-of points, whose corners are found by vector arithmetic before any row is touched. A corner that has no weight because
-the point lies on a node is taken to be the node itself, so that a table with a row per sample is read at one place.
-Each call runs on one thread and releases the interpreter's lock.
+The plain version is `core.hash_grid.lookup`. Level by level, so that the rows in use stay in cache; within a level in
+blocks of points, whose corners are computed by vector arithmetic before any row is read. A corner without weight,
+because the point lies on a node, is replaced by that node, so that a table with a row per sample is read at one row.
+Each call runs on one thread and releases the GIL.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 
-from alfilter.kernels.elementwise import FAST, f4
-from alfilter.kernels.llvm import FLOAT, I32, I64, NOTHING, Writer, intrinsic
+from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.llvm import FLOAT, I32, I64, NO_RESULT, VectorBuilder, intrinsic
 
-BLOCK = 256  # points whose corners are kept at hand
+BLOCK = 256  # points whose corners are computed at once
 _WIDTHS, _DIMS = (1, 2, 4, 8), (1, 2, 3, 4)  # numbers of a row read at once, coordinates
 
 
 class Levels(NamedTuple):
-    """A `hash.Layout` as the kernels read it.
+    """A `core.hash_grid.Layout` as the kernels read it.
 
     cells: (L, d) int32, along each axis. factors: (L, d) int32, what a node's index along an axis is multiplied with,
     its stride in a dense level or its prime in a hashed one. first, mask: (L,) int32, a level's first row, and the
@@ -40,7 +40,7 @@ class Levels(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Room for the corners of a block on one level: row and share (2^d, BLOCK); low, step, part (BLOCK,) of an axis."""
+    """Buffers for the corners of a block on a level: row and share (2^d, BLOCK); low, step, part (BLOCK,)."""
 
     row: Any
     share: Any
@@ -50,7 +50,7 @@ class Corners(NamedTuple):
 
 
 @njit(nogil=True)
-def corner_room(dims: int) -> Corners:
+def corner_buffers(dims: int) -> Corners:
     """Memory for `corners`."""
     count = 1 << dims
     rows, shares = np.empty((count, BLOCK), np.int32), np.empty((count, BLOCK), f4)
@@ -73,12 +73,12 @@ def _axis(values: Any, last: Any, snap: Any, low: Any, step: Any, part: Any) -> 
 
 
 @njit(fastmath=FAST, nogil=True)
-def corners(x: Any, begin: int, count: int, levels: Levels, level: int, room: Corners) -> None:
+def corners(x: Any, begin: int, count: int, levels: Levels, level: int, buffers: Corners) -> None:
     """Rows and weights of the 2^d corners of points on a level; corner c is on the far side of axis k if bit k is set.
 
     x: (d, n). Built by doubling: one axis after the other.
     """
-    row, share, low, step, part = room
+    row, share, low, step, part = buffers
     mask, dims = levels.mask[level], x.shape[0]
     for k in range(dims):
         factor, far = levels.factors[level, k], 1 << k
@@ -149,24 +149,24 @@ def _scatter(
 def _for_points(build: Any, arguments: Any, body: Callable[[Any, Any, list[tuple[Any, Any]], Any], None]) -> Any:
     """`body` for every point: weight and place of its corners, and its own place; a loop for each width and dims."""
     width, dims, row, share, count, table, size, own, step = arguments
-    for known_width, known_dims in product(_WIDTHS, _DIMS):
-        vector = ir.VectorType(FLOAT, known_width)
-        is_width = build.icmp_signed("==", width, I64(known_width))
-        is_dims = build.icmp_signed("==", dims, I64(known_dims))
+    for each_width, each_dims in product(_WIDTHS, _DIMS):
+        vector = ir.VectorType(FLOAT, each_width)
+        is_width = build.icmp_signed("==", width, I64(each_width))
+        is_dims = build.icmp_signed("==", dims, I64(each_dims))
         with (
             build.if_then(build.and_(is_width, is_dims)),
-            Writer(build).loop(count, 1, own=(I64, own)) as state,
+            VectorBuilder(build).loop(count, 1, own=(I64, own)) as state,
         ):
-            offsets = [build.mul(build.add(state["k"], I64(c * BLOCK)), I64(4)) for c in range(1 << known_dims)]
+            offsets = [build.mul(build.add(state["k"], I64(c * BLOCK)), I64(4)) for c in range(1 << each_dims)]
             places = []
             for offset in offsets:
                 number = build.load(build.inttoptr(build.add(row, offset), I32.as_pointer()), align=4)
                 place = build.add(table, build.mul(build.zext(number, I64), size))
-                weight = _broadcast(build, vector, Writer(build).number(build.add(share, offset)))
+                weight = _broadcast(build, vector, VectorBuilder(build).load_scalar(build.add(share, offset)))
                 places.append((weight, build.inttoptr(place, vector.as_pointer())))
             body(build, vector, places, build.inttoptr(state["own"], vector.as_pointer()))
             state["own"] = build.add(state["own"], step)
-    return NOTHING
+    return NO_RESULT
 
 
 def _broadcast(build: Any, vector: Any, number: Any) -> Any:
@@ -177,8 +177,8 @@ def _broadcast(build: Any, vector: Any, number: Any) -> Any:
 def _fma(build: Any, a: Any, b: Any, c: Any) -> Any:
     """a b + c, rounded once where the processor can."""
     name = f"llvm.fmuladd.v{a.type.count}f32"
-    known = build.module.globals.get(name) or ir.Function(build.module, ir.FunctionType(a.type, [a.type] * 3), name)
-    return build.call(known, [a, b, c])
+    function = build.module.globals.get(name) or ir.Function(build.module, ir.FunctionType(a.type, [a.type] * 3), name)
+    return build.call(function, [a, b, c])
 
 
 @njit(inline="always")
@@ -188,10 +188,10 @@ def _width(features: int) -> int:
 
 
 @njit(nogil=True)
-def gather(dims: int, room: Corners, count: int, table: Any, out: Any, column: int) -> None:
+def gather(dims: int, buffers: Corners, count: int, table: Any, out: Any, column: int) -> None:
     """out[:count, column …] = Σ_c share_c table (R, F) [row_c]; numbers of a row side by side."""
     features, f = table.shape[1], 0
-    row, share = room.row.ctypes.data, room.share.ctypes.data
+    row, share = buffers.row.ctypes.data, buffers.share.ctypes.data
     while f < features:
         width = _width(features - f)
         place, own = table.ctypes.data + 4 * f, out.ctypes.data + 4 * (column + f)
@@ -200,10 +200,10 @@ def gather(dims: int, room: Corners, count: int, table: Any, out: Any, column: i
 
 
 @njit(nogil=True)
-def scatter(dims: int, room: Corners, count: int, grad: Any, column: int, table: Any) -> None:
+def scatter(dims: int, buffers: Corners, count: int, grad: Any, column: int, table: Any) -> None:
     """table (R, F) [row_c] += share_c grad[:count, column …]; numbers of a row side by side."""
     features, f = table.shape[1], 0
-    row, share = room.row.ctypes.data, room.share.ctypes.data
+    row, share = buffers.row.ctypes.data, buffers.share.ctypes.data
     while f < features:
         width = _width(features - f)
         place, own = table.ctypes.data + 4 * f, grad.ctypes.data + 4 * (column + f)
@@ -212,17 +212,17 @@ def scatter(dims: int, room: Corners, count: int, grad: Any, column: int, table:
 
 
 @njit(fastmath=FAST, nogil=True)
-def _weaken(room: Corners, count: int, response: Any) -> None:
+def _weaken(buffers: Corners, count: int, response: Any) -> None:
     """Corner weights times the filter's response at their point, which filters values and gradients alike."""
-    for c in range(len(room.share)):
-        share = room.share[c]
+    for c in range(len(buffers.share)):
+        share = buffers.share[c]
         for i in range(count):
             share[i] *= response[i]
 
 
 @njit(fastmath=FAST, nogil=True)
 def read_levels(
-    x: Any, first: int, levels: Levels, response: Any, table: Any, skip: int, out: Any, room: Corners
+    x: Any, first: int, levels: Levels, response: Any, table: Any, skip: int, out: Any, buffers: Corners
 ) -> None:
     """out (m, s + L F …): from column s on, the features of the points first … first+m-1 of x (d, n).
 
@@ -231,24 +231,24 @@ def read_levels(
     for level in range(len(levels.first)):
         for begin in range(0, len(out), BLOCK):
             count = min(BLOCK, len(out) - begin)
-            corners(x, first + begin, count, levels, level, room)
+            corners(x, first + begin, count, levels, level, buffers)
             if len(response) > 0:
-                _weaken(room, count, response[level, begin:])
-            gather(len(x), room, count, table, out[begin : begin + count], skip + level * table.shape[1])
+                _weaken(buffers, count, response[level, begin:])
+            gather(len(x), buffers, count, table, out[begin : begin + count], skip + level * table.shape[1])
 
 
 @njit(fastmath=FAST, nogil=True)
 def add_levels(
-    x: Any, first: int, levels: Levels, response: Any, grad: Any, skip: int, table: Any, room: Corners
+    x: Any, first: int, levels: Levels, response: Any, grad: Any, skip: int, table: Any, buffers: Corners
 ) -> None:
     """table (R, F) += the transpose of `read_levels` on grad (m, s + L F …)."""
     for level in range(len(levels.first)):
         for begin in range(0, len(grad), BLOCK):
             count = min(BLOCK, len(grad) - begin)
-            corners(x, first + begin, count, levels, level, room)
+            corners(x, first + begin, count, levels, level, buffers)
             if len(response) > 0:
-                _weaken(room, count, response[level, begin:])
-            scatter(len(x), room, count, grad[begin : begin + count], skip + level * table.shape[1], table)
+                _weaken(buffers, count, response[level, begin:])
+            scatter(len(x), buffers, count, grad[begin : begin + count], skip + level * table.shape[1], table)
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
@@ -257,10 +257,10 @@ def lookup_forward(x: Any, levels: Levels, response: Any, table: Any, skip: int,
 
     response: (L, n), the factor of each level at each point; with no rows, one.
     """
-    read_levels(x, 0, levels, response, table, skip, out, corner_room(len(x)))
+    read_levels(x, 0, levels, response, table, skip, out, corner_buffers(len(x)))
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
 def lookup_backward(x: Any, levels: Levels, response: Any, grad: Any, skip: int, table: Any) -> None:
     """table (R, F) += the transpose of `lookup_forward` on grad (n, s + L F)."""
-    add_levels(x, 0, levels, response, grad, skip, table, corner_room(len(x)))
+    add_levels(x, 0, levels, response, grad, skip, table, corner_buffers(len(x)))

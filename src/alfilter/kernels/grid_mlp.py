@@ -2,7 +2,7 @@
 
 For a tile of points: the features of all levels, the filter on them, the perceptron, the loss, and all of it backwards,
 into the gradient of the table, of α and of the weights. Features stay in the second cache, activations in the first;
-neither is written to memory. The plain twin is `ops.grid_mlp.plain_loss`.
+neither is written to memory. The plain version is `ops.grid_mlp.plain_loss`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.elementwise import FAST, f4
-from alfilter.kernels.gemm import eights
-from alfilter.kernels.grid_lookup import Corners, Levels, add_levels, corner_room, read_levels
+from alfilter.kernels.gemm import round_up8
+from alfilter.kernels.grid_lookup import Corners, Levels, add_levels, corner_buffers, read_levels
+from alfilter.kernels.jit import FAST, f4
 from alfilter.kernels.level_filter import alpha_gradient, respond
-from alfilter.kernels.mlp import BLOCK, RELU, SINE, block_backward, block_forward, factors, in_order, stride
-from alfilter.kernels.mlp import strips_room as panels_room
+from alfilter.kernels.mlp import (
+    BLOCK,
+    RELU,
+    SINE,
+    block_backward,
+    block_forward,
+    pack_weights,
+    panel_offsets,
+    restore_weight_order,
+    stride,
+)
 
 TILE = 2048  # points whose features are in the second cache, beside the rows of a level
 
@@ -69,7 +78,7 @@ def network_size(sizes: Any) -> int:
 
 @njit(nogil=True)
 def hidden_width(sizes: Any) -> int:
-    """The numbers of a row of all hidden layers."""
+    """Numbers per point in all hidden layers."""
     total = 0
     for l in range(1, len(sizes) - 1):
         total += stride(sizes[l])
@@ -78,7 +87,7 @@ def hidden_width(sizes: Any) -> int:
 
 @njit(nogil=True)
 def _collect(flat: Any, starts: Any, sizes: Any, out: Any) -> None:
-    """Weights and biases of all layers in a row, as `chain_kernels` reads them."""
+    """Weights and biases of all layers in one array, as `kernels.mlp` reads them."""
     at = 0
     for l in range(len(sizes) - 1):
         for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
@@ -88,25 +97,25 @@ def _collect(flat: Any, starts: Any, sizes: Any, out: Any) -> None:
 
 
 @njit(nogil=True)
-def _distribute(numbers: Any, starts: Any, sizes: Any, flat: Any) -> None:
-    """flat += what `_collect` would take from there."""
+def _distribute(params: Any, starts: Any, sizes: Any, flat: Any) -> None:
+    """flat += what `_collect` would take from spare."""
     at = 0
     for l in range(len(sizes) - 1):
         for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
             first = starts[2 * l + part]
             for i in range(count):
-                flat[first + i] += numbers[at + i]
+                flat[first + i] += params[at + i]
             at += count
 
 
 @njit(fastmath=FAST, nogil=True)
-def loss_block(ends: Any, y: Any, first: int, count: int, loss: Loss, grad: Any) -> float:
+def loss_block(output: Any, y: Any, first: int, count: int, loss: Loss, grad: Any) -> float:
     """The loss of a block of outputs (m, c …), as a double; grad (m, c …) = its gradient by them."""
     total, channels = 0.0, len(loss.shift)
     for i in range(count):
         weight = loss.factor * (y[first + i, channels] if loss.weighted else f4(1))
         for c in range(channels):
-            error = loss.shift[c] + loss.scale[c] * ends[i, c] - y[first + i, c]
+            error = loss.shift[c] + loss.scale[c] * output[i, c] - y[first + i, c]
             if loss.power == 2:
                 total += np.float64(weight * error * error)
                 grad[i, c] = f4(2) * weight * error * loss.scale[c]
@@ -117,9 +126,11 @@ def loss_block(ends: Any, y: Any, first: int, count: int, loss: Loss, grad: Any)
 
 
 @njit(fastmath=FAST, nogil=True)
-def tile_response(x: Any, first: int, filtered: Filter, values: Any, alpha: Any, response: Any, room: Corners) -> None:
+def tile_response(
+    x: Any, first: int, filtered: Filter, values: Any, alpha: Any, response: Any, buffers: Corners
+) -> None:
     """alpha (m, 1) = unit · I(x; A) of the points first … first+m-1, and response (L, ≥m) = H(min(α, cap))."""
-    read_levels(x, first, filtered.grid, response[:0], values, 0, alpha, room)
+    read_levels(x, first, filtered.grid, response[:0], values, 0, alpha, buffers)
     capped = np.empty(len(alpha), f4)
     for i in range(len(alpha)):
         alpha[i, 0] *= filtered.unit
@@ -128,12 +139,14 @@ def tile_response(x: Any, first: int, filtered: Filter, values: Any, alpha: Any,
 
 
 @njit(fastmath=FAST, nogil=True)
-def add_alpha(x: Any, first: int, filtered: Filter, alpha: Any, by_capped: Any, by_values: Any, room: Corners) -> None:
+def add_alpha(
+    x: Any, first: int, filtered: Filter, alpha: Any, by_capped: Any, by_values: Any, buffers: Corners
+) -> None:
     """by_values (nodes, 1) += the gradient of A from that of min(α, cap), (m,); alpha (m, 1) is used up."""
     for i in range(len(alpha)):
         cap = filtered.cap[first + i] if len(filtered.cap) > 1 else filtered.cap[0]
         alpha[i, 0] = f4(0) if alpha[i, 0] > cap else filtered.unit * by_capped[i]
-    add_levels(x, first, filtered.grid, alpha[:0], alpha, 0, by_values, room)
+    add_levels(x, first, filtered.grid, alpha[:0], alpha, 0, by_values, buffers)
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
@@ -148,21 +161,26 @@ def grid_mlp_gradient(
     sizes, kind, has_filter = network.sizes, network.kind, len(filtered.edges) > 0
     inputs, dims = sizes[0], len(x)
     skip = dims if network.coordinates else 0
-    numbers = np.empty(network_size(sizes), np.float32)
-    _collect(flat, network.starts, sizes, numbers)
-    sums = np.zeros(len(numbers), np.float32)
-    forth, back = np.empty(panels_room(sizes, False)[-1], f4), np.empty(panels_room(sizes, True)[-1], f4)
-    factors(numbers, sizes, False, forth)
-    factors(numbers, sizes, True, back)
+    params = np.empty(network_size(sizes), np.float32)
+    _collect(flat, network.starts, sizes, params)
+    sums = np.zeros(len(params), np.float32)
+    forward_panels, backward_panels = (
+        np.empty(panel_offsets(sizes, False)[-1], f4),
+        np.empty(panel_offsets(sizes, True)[-1], f4),
+    )
+    pack_weights(params, sizes, False, forward_panels)
+    pack_weights(params, sizes, True, backward_panels)
     tile = min(TILE, end - begin)
-    room, alpha, by_capped = corner_room(dims), np.empty((tile, 1), f4), np.empty(tile, f4)
-    features = np.empty((tile, eights(inputs)), f4)
-    by_features = np.empty((tile, eights(inputs)), f4) if has_filter else features  # in place where none is read again
+    buffers, alpha, by_capped = corner_buffers(dims), np.empty((tile, 1), f4), np.empty(tile, f4)
+    features = np.empty((tile, round_up8(inputs)), f4)
+    by_features = (
+        np.empty((tile, round_up8(inputs)), f4) if has_filter else features
+    )  # in place where none is read again
     response = np.empty((len(filtered.edges), tile), f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
     slopes = np.empty(len(hidden) if kind == SINE else 0, f4)
-    here, there = np.empty((BLOCK, stride(max(sizes[1:]))), f4), np.empty((BLOCK, stride(max(sizes[1:]))), f4)
-    ends = np.empty((BLOCK, stride(sizes[-1])), f4)
+    block_grad, spare = np.empty((BLOCK, stride(max(sizes[1:]))), f4), np.empty((BLOCK, stride(max(sizes[1:]))), f4)
+    output = np.empty((BLOCK, stride(sizes[-1])), f4)
     total = 0.0
     for first in range(begin, end, tile):
         count = min(tile, end - first)
@@ -170,19 +188,23 @@ def grid_mlp_gradient(
             for i in range(count):
                 features[i, k] = x[k, first + i]
         if has_filter:
-            tile_response(x, first, filtered, alpha_values, alpha[:count], response, room)
-        read_levels(x, first, levels, response, table, skip, features[:count], room)
+            tile_response(x, first, filtered, alpha_values, alpha[:count], response, buffers)
+        read_levels(x, first, levels, response, table, skip, features[:count], buffers)
         for low in range(0, count, BLOCK):
             m = min(BLOCK, count - low)
-            block, by_block = features[low : low + m, :inputs], by_features[low : low + m, : eights(inputs)]
-            block_forward(block, 0, BLOCK, sizes, numbers, forth, kind, network.omega, hidden, slopes, ends, True)
-            total += loss_block(ends, y, first + low, m, loss, here)
-            block_backward(here, there, block, 0, BLOCK, sizes, back, kind, hidden, slopes, sums, by_block)
-        add_levels(x, first, levels, response, by_features[:count], skip, by_table, room)
+            block, by_block = features[low : low + m, :inputs], by_features[low : low + m, : round_up8(inputs)]
+            block_forward(
+                block, 0, BLOCK, sizes, params, forward_panels, kind, network.omega, hidden, slopes, output, True
+            )
+            total += loss_block(output, y, first + low, m, loss, block_grad)
+            block_backward(
+                block_grad, spare, block, 0, BLOCK, sizes, backward_panels, kind, hidden, slopes, sums, by_block
+            )
+        add_levels(x, first, levels, response, by_features[:count], skip, by_table, buffers)
         if has_filter:
             alpha_gradient(features[:count, :inputs], by_features, skip, filtered.kappa, response, by_capped[:count])
-            add_alpha(x, first, filtered, alpha[:count], by_capped, by_alpha, room)
-    in_order(sums, sizes)
+            add_alpha(x, first, filtered, alpha[:count], by_capped, by_alpha, buffers)
+    restore_weight_order(sums, sizes)
     _distribute(sums, network.starts, sizes, by_flat)
     return total
 
@@ -210,47 +232,60 @@ def grid_decoders_gradient(
     """
     sizes, dims, count_levels = network.sizes, len(x), len(levels.first)
     inputs, size = sizes[0], table.shape[1]
-    numbers = np.empty((count_levels, network_size(sizes)), f4)
-    sums = np.zeros(numbers.shape, np.float32)
-    forth = np.empty((count_levels, panels_room(sizes, False)[-1]), f4)
-    back = np.empty((count_levels, panels_room(sizes, True)[-1]), f4)
+    params = np.empty((count_levels, network_size(sizes)), f4)
+    sums = np.zeros(params.shape, np.float32)
+    forward_panels = np.empty((count_levels, panel_offsets(sizes, False)[-1]), f4)
+    backward_panels = np.empty((count_levels, panel_offsets(sizes, True)[-1]), f4)
     for l in range(count_levels):
-        _collect(flat, network.starts[l], sizes, numbers[l])
-        factors(numbers[l], sizes, False, forth[l])
-        factors(numbers[l], sizes, True, back[l])
+        _collect(flat, network.starts[l], sizes, params[l])
+        pack_weights(params[l], sizes, False, forward_panels[l])
+        pack_weights(params[l], sizes, True, backward_panels[l])
     shared = Loss(loss.power, loss.weighted, loss.factor / f4(count_levels), loss.shift, loss.scale)
     tile = min(TILE, end - begin)
-    room, response = corner_room(dims), np.empty((0, 0), f4)
+    buffers, response = corner_buffers(dims), np.empty((0, 0), f4)
     features = np.empty((tile, dims + count_levels * size), f4)
-    level_inputs, by_input = np.empty((count_levels, BLOCK, inputs), f4), np.empty((BLOCK, eights(inputs)), f4)
+    level_inputs, by_input = np.empty((count_levels, BLOCK, inputs), f4), np.empty((BLOCK, round_up8(inputs)), f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
-    here, there = np.empty((BLOCK, stride(max(sizes[1:]))), f4), np.empty((BLOCK, stride(max(sizes[1:]))), f4)
-    ends = np.empty((BLOCK, stride(sizes[-1])), f4)
+    block_grad, spare = np.empty((BLOCK, stride(max(sizes[1:]))), f4), np.empty((BLOCK, stride(max(sizes[1:]))), f4)
+    output = np.empty((BLOCK, stride(sizes[-1])), f4)
     total = 0.0
     for first in range(begin, end, tile):
         count = min(tile, end - first)
         for k in range(dims):
             for i in range(count):
                 features[i, k] = x[k, first + i]
-        read_levels(x, first, levels, response, table, dims, features[:count], room)
+        read_levels(x, first, levels, response, table, dims, features[:count], buffers)
         for low in range(0, count, BLOCK):
             m = min(BLOCK, count - low)
             rows = features[low : low + m]
             _sum_levels(rows, dims, size, level_inputs)
             for l in range(count_levels - 1, -1, -1):
                 block = level_inputs[l, :m, :inputs]
-                block_forward(block, 0, BLOCK, sizes, numbers[l], forth[l], RELU, f4(1), hidden, hidden, ends, True)
-                error = loss_block(ends, y, first + low, m, shared, here)
+                block_forward(
+                    block, 0, BLOCK, sizes, params[l], forward_panels[l], RELU, f4(1), hidden, hidden, output, True
+                )
+                error = loss_block(output, y, first + low, m, shared, block_grad)
                 total += error if l == count_levels - 1 else 0.0
                 block_backward(
-                    here, there, block, 0, BLOCK, sizes, back[l], RELU, hidden, hidden, sums[l], by_input[:m, 0:]
+                    block_grad,
+                    spare,
+                    block,
+                    0,
+                    BLOCK,
+                    sizes,
+                    backward_panels[l],
+                    RELU,
+                    hidden,
+                    hidden,
+                    sums[l],
+                    by_input[:m, 0:],
                 )
                 for i in range(m):  # a level's features are part of its own sum and of all finer ones
                     for f in range(size):
                         at = dims + l * size + f
                         rows[i, at] = by_input[i, dims + f] + (rows[i, at + size] if l < count_levels - 1 else f4(0))
-        add_levels(x, first, levels, response, features[:count], dims, by_table, room)
+        add_levels(x, first, levels, response, features[:count], dims, by_table, buffers)
     for l in range(count_levels):
-        in_order(sums[l], sizes)
+        restore_weight_order(sums[l], sizes)
         _distribute(sums[l], network.starts[l], sizes, by_flat)
     return total * count_levels

@@ -1,7 +1,7 @@
 """CPU kernels of the filter on a grid's levels: f'_j = H_j(α) f_j, and the gradients of the table and of α.
 
-The plain twin is `core.level_filter`. The response scales the weights of a point's corners, so values and gradients of
-the table pass through the same code as without a filter. One exponential per point and level, by a polynomial that the
+Plain: `core.level_filter`. The response scales the weights of a point's corners, so values and gradients of the table
+pass through the same code as without a filter. One exponential per point and level, by a polynomial that the
 compiler turns into vector instructions.
 """
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.elementwise import FAST, f4
-from alfilter.kernels.grid_lookup import Levels, add_levels, corner_room, read_levels
+from alfilter.kernels.grid_lookup import Levels, add_levels, corner_buffers, read_levels
+from alfilter.kernels.jit import FAST, f4
 
 _LOG2_E, _LN_2 = f4(1.44269504), (f4(0.693359375), f4(-2.12194440e-4))  # ln 2 in two parts
 _EXP = (f4(1.9875691500e-4), f4(1.3981999507e-3), f4(8.3334519073e-3), f4(4.1665795894e-2), f4(1.6666665459e-1))
@@ -77,7 +77,7 @@ def filtered_forward(
     """out (n, s + L F), from column s on = H_j(α_i) times the features of `lookup_forward`. alpha: (n,)."""
     response = np.empty((len(edges), len(alpha)), f4)
     respond(alpha, edges, kappa, response)
-    read_levels(x, 0, levels, response, table, skip, out, corner_room(len(x)))
+    read_levels(x, 0, levels, response, table, skip, out, corner_buffers(len(x)))
 
 
 @njit(fastmath=FAST, cache=True, nogil=True)
@@ -89,4 +89,4 @@ def filtered_backward(
     response = np.empty((len(edges), len(alpha)), f4)
     respond(alpha, edges, kappa, response)
     alpha_gradient(filtered, grad, skip, kappa, response, by_alpha)
-    add_levels(x, 0, levels, response, grad, skip, by_table, corner_room(len(x)))
+    add_levels(x, 0, levels, response, grad, skip, by_table, corner_buffers(len(x)))

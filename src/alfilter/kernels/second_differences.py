@@ -1,4 +1,4 @@
-"""The operator of `filling` in compiled passes: second differences along every offset, weighted, and their adjoint."""
+"""The operator of `inpainting.grid`: weighted second differences along every offset, and their adjoint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.elementwise import FAST, f4
+from alfilter.kernels.jit import FAST, f4
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)

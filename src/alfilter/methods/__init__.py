@@ -17,7 +17,7 @@ from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Density, Method, Parts, Preset, Samples
 from alfilter.methods.registry import Registry
 from alfilter.methods.sizing import cost_per_point, sized
-from alfilter.methods.tuned import with_found
+from alfilter.methods.tuned import with_tuned
 from alfilter.networks import Network
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 METHODS = Registry(
-    with_found(
+    with_tuned(
         {
             **adaptive.ROWS,
             **fixed.ROWS,

@@ -8,12 +8,16 @@ from typing import Any
 
 from alfilter.methods.method import Method, Preset
 
-ELSEWHERE = ("al-sine", "siren", "pe-mlp")  # their `default` is for a minute at 512×512, from the study `wallclock`
+TUNED_FOR_WALLCLOCK = (
+    "al-sine",
+    "siren",
+    "pe-mlp",
+)  # their `default` is for a minute at 512×512, from the study `wallclock`
 _BATCH = 8192
 
-Found = tuple[Mapping[str, Any], Mapping[str, Any]]
+Settings = tuple[Mapping[str, Any], Mapping[str, Any]]
 # options, training; `alfilter experiment tuning` prints them
-FOUND: dict[str, Found] = {
+TUNED: dict[str, Settings] = {
     "al-sine": (
         {"start": 0.0, "unit": "axis", "coordinates": True, "omega": 30.0},
         {"lr": 0.001, "lr_encoding": 0.000333, "schedule": "cosine", "decay": 0.01},
@@ -67,13 +71,16 @@ FOUND: dict[str, Found] = {
 _TABLES = ("hash-grid", "diner", "octree", "acorn")
 
 
-def with_found(rows: Mapping[str, Method]) -> dict[str, Method]:
+def with_tuned(rows: Mapping[str, Method]) -> dict[str, Method]:
     """The methods with `default` as the search found it, where it was run and is not governed by another one."""
-    return {name: _tuned(name, row) if name in FOUND and name not in ELSEWHERE else row for name, row in rows.items()}
+    return {
+        name: _tuned(name, row) if name in TUNED and name not in TUNED_FOR_WALLCLOCK else row
+        for name, row in rows.items()
+    }
 
 
 def _tuned(name: str, row: Method) -> Method:
-    options, recipe = FOUND[name]
+    options, recipe = TUNED[name]
     micro = {"micro": _BATCH} if name in _TABLES else {}
     default = Preset(options, {"batch": _BATCH, **micro, **recipe})
     return replace(row, presets={**row.presets, "default": default})

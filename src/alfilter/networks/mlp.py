@@ -12,7 +12,7 @@ from alfilter.core import affine
 from alfilter.networks.activations import ACTIVATIONS
 from alfilter.networks.base import Network, uniform
 from alfilter.ops import perceptron
-from alfilter.ops.mlp import FUSED
+from alfilter.ops.mlp import PERCEPTRON_ACTIVATIONS
 
 
 class MLP(Network):
@@ -56,7 +56,7 @@ class MLP(Network):
         self.learned = nn.Parameter(torch.full((depth,), sharpness)) if learn_sharpness else None
 
     def forward(self, features: Tensor) -> Tensor:
-        if self.learned is None and self.activation in FUSED:
+        if self.learned is None and self.activation in PERCEPTRON_ACTIVATIONS:
             numbers = self.activation, self.omega, self.sharpness
             return perceptron(features, list(self.weights), list(self.biases), *numbers)
         z = features

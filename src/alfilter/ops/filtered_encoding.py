@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from alfilter.core import fourier as equations
-from alfilter.ops.dispatch import compiled, fusible, replay
+from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
 
-_FAR = 1e9  # an α beyond is out of every band, and would not fit the integers the kernel counts channels with
+_FAR = 1e9  # beyond, α is outside every band and would not fit the integers with which the kernel counts channels
 
 
 def filtered_encoding(x: Tensor, alpha: Tensor, levels: int, bandwidth: float, kappa: float) -> Tensor:
@@ -23,7 +23,7 @@ def filtered_encoding(x: Tensor, alpha: Tensor, levels: int, bandwidth: float, k
     >>> filtered_encoding(torch.tensor([[0.5]]), torch.tensor([0.0]), levels=2, bandwidth=3.0, kappa=10.0)[0, 0]
     tensor(1.0000)
     """
-    if x.requires_grad or alpha.shape != x.shape[:-1] or not fusible(x, alpha):
+    if x.requires_grad or alpha.shape != x.shape[:-1] or not can_use_kernels(x, alpha):
         return equations.filtered_encoding(x, alpha, levels, bandwidth, kappa)
     flat = x.flatten(0, -2), alpha.flatten()
     return _Filtered.apply(*flat, levels, bandwidth, kappa).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
@@ -38,7 +38,9 @@ class _Filtered(torch.autograd.Function):
         numbers = (np.float32(v) for v in (bandwidth / 2, kappa, -math.expm1(-kappa * bandwidth)))
         powers = np.exp(-kappa * np.arange(channels)).astype(np.float32)
         points = x.contiguous().numpy(), alpha.clamp(-_FAR, _FAR).contiguous().numpy()
-        compiled().filter_forward(*points, *numbers, powers, out.numpy(), slope.numpy())
+        load_kernels("filtered_encoding").filtered_encoding_forward(
+            *points, *numbers, powers, out.numpy(), slope.numpy()
+        )
         ctx.save_for_backward(x, alpha, slope)
         ctx.setting = levels, bandwidth, kappa
         return out
@@ -47,8 +49,8 @@ class _Filtered(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         x, alpha, slope = ctx.saved_tensors
         if torch.is_grad_enabled():
-            plain = replay(lambda *t: equations.filtered_encoding(*t, *ctx.setting), (x, alpha), grads[0])
+            plain = double_backward(lambda *t: equations.filtered_encoding(*t, *ctx.setting), (x, alpha), grads[0])
             return *plain, None, None, None
         out = torch.empty_like(alpha)
-        compiled().row_dot(grads[0].contiguous().numpy(), slope.numpy(), out.numpy())
+        load_kernels("filtered_encoding").row_dot(grads[0].contiguous().numpy(), slope.numpy(), out.numpy())
         return None, out, None, None, None

@@ -13,9 +13,9 @@ from torch import Tensor
 from alfilter.core import hash_grid as equations
 from alfilter.core import level_filter
 from alfilter.core.hash_grid import PRIMES, Layout
-from alfilter.ops.dispatch import fusible, has_nan, kernels_of, replay
+from alfilter.ops.dispatch import can_use_kernels, double_backward, has_nan, load_kernels
 from alfilter.ops.weighted_rows import weighted_rows
-from alfilter.runtime.grad_buffers import sum_place
+from alfilter.runtime.grad_buffers import grad_target
 
 _OWN = np.empty(0, np.int32)  # every node's row is its own
 _OPEN = np.empty((0, 0), np.float32)  # no filter
@@ -30,13 +30,14 @@ def lookup(
     snap: float = 0.0,
     coordinates: bool = False,
 ) -> Tensor:
-    """[x,] g_1(x), …, g_L(x) with g_l = Σ_c w_c(x) T[row_l(c)]: every level's d-linear interpolation side by side.
+    """[x,] g_1(x), …, g_L(x) with g_l = Σ_c w_c(x) T[row_l(c)]: every level's d-linear interpolation, concatenated.
 
     table: (R, F). x: (..., d), clamped to [-1, 1]. nodes: (total,) int32, the row of every node of the layout, below
     zero where it has none (zeros are read there); without it a node's row is the layout's own. snap: as in
-    `hash.corners`. coordinates: whether x comes first. → (..., [d +] L F).
+    `core.hash_grid.corners`. coordinates: prepend x. → (..., [d +] L F).
 
-    Up to four coordinates on the CPU go through one compiled pass each way that stores neither rows nor weights.
+    Up to four coordinates on the CPU take one compiled pass forward and one backward, which store neither rows nor
+    weights.
 
     >>> lookup(torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([[-0.5]]), Layout.of([(2,)]), coordinates=True)
     tensor([[-0.5000,  2.0000]])
@@ -46,8 +47,8 @@ def lookup(
         out = _Lookup.apply(table, flat, layout, nodes, snap, coordinates)  # type: ignore[no-untyped-call]
         return out.view(*x.shape[:-1], out.shape[1])  # type: ignore[no-any-return]
     node, weight = corners(x, layout, snap=snap, like=table)
-    found = weighted_rows(table, equations.mapped(node, nodes), weight).flatten(-2)
-    return torch.cat((x, found), dim=-1) if coordinates else found
+    features = weighted_rows(table, equations.mapped(node, nodes), weight).flatten(-2)
+    return torch.cat((x, features), dim=-1) if coordinates else features
 
 
 def corners(x: Tensor, layout: Layout, *, snap: float = 0.0, like: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -61,15 +62,13 @@ def corners(x: Tensor, layout: Layout, *, snap: float = 0.0, like: Tensor | None
     >>> index.tolist(), weight.tolist()
     ([[[0, 1]]], [[[0.5, 0.5]]])
     """
-    if x.requires_grad or not fusible(x, x if like is None else like) or has_nan(x):
+    if x.requires_grad or not can_use_kernels(x, x if like is None else like) or has_nan(x):
         return equations.corners(x, layout, snap=snap)
-    from alfilter.kernels import gather_scatter as gathering
-
     flat = x.reshape(-1, layout.dims).contiguous()
     shape = len(flat), layout.levels, 1 << layout.dims
     index, weight = torch.empty(shape, dtype=torch.int32), torch.empty(shape, dtype=torch.float32)
-    found: Any = gathering.corners  # a compiled function, whose arguments no type checker sees
-    found(flat.numpy(), *_layout_arrays(layout), np.float32(snap), index.numpy(), weight.numpy())
+    arrays = flat.numpy(), *_layout_arrays(layout), np.float32(snap), index.numpy(), weight.numpy()
+    load_kernels("gather_scatter").corners(*arrays)
     return index.view(*x.shape[:-1], *shape[1:]), weight.view(*x.shape[:-1], *shape[1:])
 
 
@@ -84,7 +83,7 @@ class _Lookup(torch.autograd.Function):
         out = table.new_empty(len(x), skip + layout.levels * table.shape[1])
         out[:, :skip] = x[:, :skip]
         levels = kernel_levels(layout, nodes, snap)
-        kernels_of("grid_lookup").lookup_forward(columns(x), levels, _OPEN, _rows(table), skip, out.numpy())
+        load_kernels("grid_lookup").lookup_forward(columns(x), levels, _OPEN, _rows(table), skip, out.numpy())
         return out
 
     @staticmethod
@@ -93,10 +92,10 @@ class _Lookup(torch.autograd.Function):
         layout, nodes, snap, coordinates = ctx.setting
         if torch.is_grad_enabled():
             plain = lambda t, x: equations.lookup(t, x, *ctx.setting)  # noqa: E731
-            return *replay(plain, (table, x), grads[0]), None, None, None, None
-        target, result = sum_place(table)
+            return *double_backward(plain, (table, x), grads[0]), None, None, None, None
+        target, result = grad_target(table)
         levels, skip = kernel_levels(layout, nodes, snap), layout.dims * coordinates
-        kernels_of("grid_lookup").lookup_backward(columns(x), levels, _OPEN, _rows(grads[0]), skip, target.numpy())
+        load_kernels("grid_lookup").lookup_backward(columns(x), levels, _OPEN, _rows(grads[0]), skip, target.numpy())
         return result, None, None, None, None, None
 
 
@@ -129,7 +128,7 @@ class _FilteredLookup(torch.autograd.Function):
         out[:, :skip] = x[:, :skip]
         ctx.save_for_backward(table, x, alpha, out)
         ctx.setting = layout, kappa, coordinates
-        kernel = kernels_of("level_filter").filtered_forward
+        kernel = load_kernels("level_filter").filtered_forward
         kernel(*_filter_arrays(x, alpha, layout, kappa), _rows(table), skip, out.numpy())
         return out
 
@@ -139,9 +138,9 @@ class _FilteredLookup(torch.autograd.Function):
         layout, kappa, coordinates = ctx.setting
         if torch.is_grad_enabled():
             plain = lambda t, x, a: level_filter.filtered_lookup(t, x, a, *ctx.setting)  # noqa: E731
-            return *replay(plain, (table, x, alpha), grads[0]), None, None, None
-        (target, result), by_alpha = sum_place(table), torch.empty_like(alpha)
-        kernel, skip = kernels_of("level_filter").filtered_backward, layout.dims * coordinates
+            return *double_backward(plain, (table, x, alpha), grads[0]), None, None, None
+        (target, result), by_alpha = grad_target(table), torch.empty_like(alpha)
+        kernel, skip = load_kernels("level_filter").filtered_backward, layout.dims * coordinates
         arrays = _filter_arrays(x, alpha, layout, kappa)
         kernel(*arrays, out.numpy(), _rows(grads[0]), skip, target.numpy(), by_alpha.numpy())
         return result, None, by_alpha, None, None, None
@@ -159,7 +158,7 @@ def level_edges(levels: int) -> Any:
 
 def _compiled(x: Tensor, table: Tensor, layout: Layout) -> bool:
     """Whether the kernels may run; they have the corners of up to four coordinates, and no gradient of x."""
-    return layout.dims <= len(PRIMES) and not x.requires_grad and fusible(x, table) and not has_nan(x)
+    return layout.dims <= len(PRIMES) and not x.requires_grad and can_use_kernels(x, table) and not has_nan(x)
 
 
 def columns(x: Tensor) -> Any:
@@ -174,7 +173,7 @@ def _rows(values: Tensor) -> Any:
 def kernel_levels(layout: Layout, nodes: Tensor | None = None, snap: float = 0.0) -> Any:
     """A layout as the kernels read it, with the map of its nodes."""
     numbers = _level_arrays(layout)
-    return kernels_of("grid_lookup").Levels(*numbers, _OWN if nodes is None else nodes.numpy(), np.float32(snap))
+    return load_kernels("grid_lookup").Levels(*numbers, _OWN if nodes is None else nodes.numpy(), np.float32(snap))
 
 
 @cache

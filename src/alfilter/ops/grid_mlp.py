@@ -18,9 +18,9 @@ from alfilter.core import grid as grids
 from alfilter.core import hash_grid, layers, level_decoders, level_filter
 from alfilter.core.hash_grid import Layout
 from alfilter.core.layers import Layers
-from alfilter.ops.blocked_mlp import KINDS, chainable
-from alfilter.ops.dispatch import fusible, kernels_of
+from alfilter.ops.dispatch import can_use_kernels, load_kernels
 from alfilter.ops.grid_lookup import columns, kernel_levels, level_edges
+from alfilter.ops.mlp import BLOCKED_ACTIVATIONS, can_block
 
 _NONE = np.empty(0, np.float32)
 
@@ -87,9 +87,9 @@ class GridField:
         network, features = self.network, self.features
         weights = [[weight for weight, _ in perceptron] for perceptron in network.layers]
         return (
-            all(fusible(t.detach().view(1, -1)) and t.is_contiguous() for t in self.tensors())
+            all(can_use_kernels(t.detach().view(1, -1)) and t.is_contiguous() for t in self.tensors())
             and features.layout.dims <= len(hash_grid.PRIMES)
-            and all(len(own) > 1 and chainable(network.activation, own) for own in weights)
+            and all(len(own) > 1 and can_block(network.activation, own) for own in weights)
             and not (network.by_level and (network.activation != "relu" or features.filter or not features.coordinates))
             and not (features.filter and features.nodes is not None)
         )
@@ -141,7 +141,7 @@ class GridGradient:
 
     def __init__(self, field: GridField, loss: ResidualLoss, numbers: Tensor, gradient: Tensor) -> None:
         self.loss, self.by_level = loss, field.network.by_level
-        self._kernels = kernels_of("grid_mlp")
+        self._kernels = load_kernels("grid_mlp")
         self._range = field.shift.numpy(), field.scale.numpy()
         self._numbers, self._gradient = numbers.numpy(), gradient.numpy()
         self._begin = numbers.data_ptr()
@@ -165,7 +165,7 @@ class GridGradient:
         self._network = self._kernels.Perceptron(
             sizes,
             np.array(starts if network.by_level else starts[0]),
-            KINDS[network.activation],
+            BLOCKED_ACTIVATIONS[network.activation],
             np.float32(network.omega),
             features.coordinates,
         )

@@ -1,4 +1,4 @@
-"""d-linear interpolation of a grid, differentiable, in one compiled pass where it can be."""
+"""d-linear interpolation of a grid, differentiable, in one compiled pass where possible."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from alfilter.core import grid as equations
-from alfilter.ops.dispatch import compiled, fusible, has_nan, replay
-from alfilter.runtime.grad_buffers import sum_place
+from alfilter.ops.dispatch import can_use_kernels, double_backward, has_nan, load_kernels
+from alfilter.runtime.grad_buffers import grad_target
 
 
 def interpolate(grid: Tensor, x: Tensor) -> Tensor:
@@ -31,8 +31,8 @@ def interpolate(grid: Tensor, x: Tensor) -> Tensor:
     varying = [k for k in range(dims) if grid.shape[k] > 1] or [0]
     if len(varying) < dims:  # the 2^d corners are those of the axes along which anything changes
         return interpolate(grid.reshape(*(grid.shape[k] for k in varying), grid.shape[-1]), x[..., varying])
-    # the kernel counts nodes with integers, and NaN is none
-    if grid.shape[-1] == 1 and not x.requires_grad and fusible(x, grid) and not has_nan(x):
+    # the kernel turns coordinates into integer node indices, which NaN cannot be
+    if grid.shape[-1] == 1 and not x.requires_grad and can_use_kernels(x, grid) and not has_nan(x):
         return _Interpolate.apply(grid, x.flatten(0, -2)).view(*x.shape[:-1], 1)  # type: ignore[no-any-return,no-untyped-call]
     return equations.interpolate(grid, x)
 
@@ -42,17 +42,19 @@ class _Interpolate(torch.autograd.Function):
     def forward(ctx: Any, grid: Tensor, x: Tensor) -> Tensor:
         ctx.save_for_backward(grid, x)
         out = x.new_empty(len(x))
-        compiled().interpolate_forward(grid.contiguous().numpy().reshape(-1), *_layout(grid), _rows(x), out.numpy())
+        load_kernels("interpolate").interpolate_forward(
+            grid.contiguous().numpy().reshape(-1), *_layout(grid), _rows(x), out.numpy()
+        )
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         grid, x = ctx.saved_tensors
         if torch.is_grad_enabled():
-            return replay(lambda *t: equations.interpolate(*t).squeeze(-1), (grid, x), grads[0])
-        place, out = sum_place(grid)
-        compiled().interpolate_backward(
-            grads[0].contiguous().numpy(), *_layout(grid), _rows(x), place.numpy().reshape(-1)
+            return double_backward(lambda *t: equations.interpolate(*t).squeeze(-1), (grid, x), grads[0])
+        target, out = grad_target(grid)
+        load_kernels("interpolate").interpolate_backward(
+            grads[0].contiguous().numpy(), *_layout(grid), _rows(x), target.numpy().reshape(-1)
         )
         return out, None
 

@@ -1,4 +1,4 @@
-"""Decoders for levels of detail in one function: a small perceptron a level, on the sum of the features up to it."""
+"""Decoders for levels of detail in one function: a small perceptron per level, on the sum of the features up to it."""
 
 from __future__ import annotations
 
@@ -11,58 +11,57 @@ from torch import Tensor
 
 from alfilter.core import level_decoders as equations
 from alfilter.core.layers import Layers
-from alfilter.ops.blocked_mlp import chainable
-from alfilter.ops.dispatch import fusible, kernels_of, replay
+from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.ops.mlp import can_block
 
 
 def level_values(features: Tensor, dims: int, decoders: Sequence[Layers]) -> Tensor:
     """MLP_l([x, g_0 + … + g_l]) for every level l, each a ReLU perceptron of its own, all of the same sizes.
 
     features: (..., d + L F), [x, g_0, …, g_{L-1}]. dims: d → (L, ..., c). In one pass over blocks of points, which
-    stores nothing but the values: for perceptrons this small, computing a hidden layer again is sooner done than
-    reading it.
+    stores nothing but the values: for perceptrons this small, computing a hidden layer again is faster than reading it.
 
     >>> double = [(torch.tensor([[0.0, 2.0]]), torch.zeros(1)), (torch.ones(1, 1), torch.ones(1))]
     >>> level_values(torch.tensor([[9.0, 1.0, 3.0]]), 1, [double, double]).flatten()
     tensor([3., 9.])
     """
     tensors = [t for decoder in decoders for layer in decoder for t in layer]
-    if not fusible(features, *tensors) or not chainable("relu", [weight for weight, _ in decoders[0]]):
+    if not can_use_kernels(features, *tensors) or not can_block("relu", [weight for weight, _ in decoders[0]]):
         return equations.level_values(features, dims, decoders)
     flat = features.reshape(-1, features.shape[-1]).contiguous()
-    out = _Levels.apply((dims, len(decoders)), flat, *tensors)  # type: ignore[no-untyped-call]
+    out = _LevelDecoders.apply((dims, len(decoders)), flat, *tensors)  # type: ignore[no-untyped-call]
     return out.view(len(decoders), *features.shape[:-1], -1)  # type: ignore[no-any-return]
 
 
-class _Levels(torch.autograd.Function):
+class _LevelDecoders(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, given: tuple[int, int], features: Tensor, *tensors: Tensor) -> Tensor:
-        dims, levels = given
+    def forward(ctx: Any, setting: tuple[int, int], features: Tensor, *tensors: Tensor) -> Tensor:
+        dims, levels = setting
         layers = tensors[: len(tensors) // levels]
         sizes = np.array([layers[0].shape[1], *(len(weight) for weight in layers[::2])])
-        numbers = torch.cat([t.detach().reshape(-1) for t in tensors]).view(levels, -1)
+        params = torch.cat([t.detach().reshape(-1) for t in tensors]).view(levels, -1)
         out = features.new_empty(levels, len(features), int(sizes[-1]))
-        kernels_of("mlp").levels_forward(features.detach().numpy(), dims, sizes, numbers.numpy(), out.numpy())
-        ctx.save_for_backward(features, *tensors, numbers)
-        ctx.given = dims, levels, sizes
+        load_kernels("mlp").level_decoders_forward(features.detach().numpy(), dims, sizes, params.numpy(), out.numpy())
+        ctx.save_for_backward(features, *tensors, params)
+        ctx.setting = dims, levels, sizes
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        (dims, levels, sizes), (features, *tensors, numbers) = ctx.given, ctx.saved_tensors
+        (dims, levels, sizes), (features, *tensors, params) = ctx.setting, ctx.saved_tensors
         if torch.is_grad_enabled():
             plain = lambda z, *t: equations.level_values(z, dims, _grouped(t, levels))  # noqa: E731
-            return None, *replay(plain, (features, *tensors), grads[0])
-        by_features, by_numbers = torch.empty_like(features), torch.zeros_like(numbers)
+            return None, *double_backward(plain, (features, *tensors), grads[0])
+        by_features, by_params = torch.empty_like(features), torch.zeros_like(params)
         arrays = [t.detach().numpy() for t in (grads[0].contiguous(), features)]
-        made = by_numbers.numpy(), by_features.numpy()
-        kernels_of("mlp").levels_backward(*arrays, dims, sizes, numbers.numpy(), *made)
-        parts = torch.split(by_numbers.view(-1), [t.numel() for t in tensors])
+        gradients = by_params.numpy(), by_features.numpy()
+        load_kernels("mlp").level_decoders_backward(*arrays, dims, sizes, params.numpy(), *gradients)
+        parts = torch.split(by_params.view(-1), [t.numel() for t in tensors])
         return None, by_features, *(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))
 
 
 def _grouped(tensors: Sequence[Tensor], levels: int) -> list[Layers]:
-    """Tensors in a row as the layers of every level."""
+    """A flat sequence of tensors as the layers of every level."""
     count = len(tensors) // levels
     decoders = [tensors[level * count : (level + 1) * count] for level in range(levels)]
     return [list(zip(decoder[::2], decoder[1::2], strict=True)) for decoder in decoders]

@@ -1,9 +1,9 @@
-"""Matrix products in the order, and by the code, in which they are quick.
+"""Matrix products by weights, in the order and by the code that is fastest.
 
 A network's first weights have as many columns as there are coordinates. MKL on a processor with AVX2 multiplies *by* a
 matrix of 2 to 8 columns four to twelve times slower than the transposes in the other order, and by one whose rows are
-no multiple of a line of the cache a third slower: `tile_kernels` is as quick as it at its best, at any width. The
-numbers are the same up to rounding.
+not a multiple of a cache line a third slower. `kernels.gemm` is as fast as MKL at its best, at any width. The numbers
+are the same up to rounding.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from alfilter.ops.dispatch import fusible, kernels_of
+from alfilter.ops.dispatch import can_use_kernels, load_kernels
 
-_NARROW = 48  # columns up to which the turned product is not slower
-_SMALL = 1 << 18  # numbers of weights above which cutting them into strips takes too long
+_NARROW = 48  # columns up to which the transposed product is not slower
+_SMALL = 1 << 18  # weights above which packing them into panels takes too long
 
 
 def multiply(a: Tensor, b: Tensor) -> Tensor:
@@ -23,10 +23,10 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
     >>> multiply(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
-    if b.numel() > _SMALL or not fusible(a, b):
+    if b.numel() > _SMALL or not can_use_kernels(a, b):
         return torch.mm(a, b)
     out = a.new_empty(len(a), b.shape[1])
-    kernels_of("gemm").product(a.detach().numpy(), b.detach().numpy(), out.numpy())
+    load_kernels("gemm").matmul(a.detach().numpy(), b.detach().numpy(), out.numpy())
     return out
 
 

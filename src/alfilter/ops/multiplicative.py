@@ -10,58 +10,58 @@ from torch import Tensor
 
 from alfilter.core import multiplicative as equations
 from alfilter.core.layers import Layers
-from alfilter.ops.blocked_mlp import WIDEST
-from alfilter.ops.dispatch import fusible, kernels_of, replay
+from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.ops.mlp import MAX_WIDTH
 
 
 def sine_filters(x: Tensor, filters: Layers, layers: Layers, heads: Layers) -> Tensor:
     """z_0 = sin(Ω_0 x + φ_0), z_i = (W_i z_{i-1} + b_i) ⊙ sin(Ω_i x + φ_i), y_h = V_h z + c_h of the last H layers.
 
     x: (..., d). filters: L+1 of Ω (w, d), φ (w,). layers: L of W (w, w), b (w,). heads: H of V (c, w), c (c,) →
-    (H, ..., c). In one pass over blocks of points each way, which keeps W z + b of every layer.
+    (H, ..., c). One pass over blocks of points forward and one backward, which saves W z + b of every layer.
 
     >>> one, half = torch.ones(1, 1), [(torch.ones(1, 1), torch.zeros(1))] * 2
     >>> sine_filters(one, half, half[:1], half[:1])  # sin²1
     tensor([[[0.7081]]])
     """
     tensors = [t for part in (filters, layers, heads) for pair in part for t in pair]
-    if x.requires_grad or len(layers[0][1]) > WIDEST or not fusible(x, *tensors):
+    if x.requires_grad or len(layers[0][1]) > MAX_WIDTH or not can_use_kernels(x, *tensors):
         return equations.sine_filters(x, filters, layers, heads)
     flat = x.reshape(-1, x.shape[-1]).contiguous()
-    out = _Filters.apply((len(layers), len(heads)), flat, *tensors)  # type: ignore[no-untyped-call]
+    out = _SineFilters.apply((len(layers), len(heads)), flat, *tensors)  # type: ignore[no-untyped-call]
     return out.view(len(heads), *x.shape[:-1], -1)  # type: ignore[no-any-return]
 
 
 def _parts(tensors: Sequence[Tensor], layers: int) -> tuple[Layers, Layers, Layers]:
-    """filters, layers and heads of tensors in a row."""
+    """filters, layers and heads in a flat sequence of tensors."""
     pairs = list(zip(tensors[::2], tensors[1::2], strict=True))
     return pairs[: layers + 1], pairs[layers + 1 : 2 * layers + 1], pairs[2 * layers + 1 :]
 
 
-class _Filters(torch.autograd.Function):
+class _SineFilters(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, given: tuple[int, int], x: Tensor, *tensors: Tensor) -> Tensor:
-        kernels, (layers, outputs) = kernels_of("multiplicative"), given
+    def forward(ctx: Any, counts: tuple[int, int], x: Tensor, *tensors: Tensor) -> Tensor:
+        kernels, (layers, outputs) = load_kernels("multiplicative"), counts
         stacked = []  # Ω, φ, W, b, V, c
         for part in _parts([t.detach() for t in tensors], layers):
             stacked += [torch.stack([pair[0] for pair in part]), torch.stack([pair[1] for pair in part])]
-        kept = x.new_empty(layers, len(x), kernels_of("mlp").stride(stacked[1].shape[1]))
+        saved = x.new_empty(layers, len(x), load_kernels("mlp").stride(stacked[1].shape[1]))
         out = x.new_empty(outputs, len(x), stacked[5].shape[1])
-        kernels.filters_forward(*(t.numpy() for t in (x, *stacked, kept, out)))
-        ctx.save_for_backward(x, *tensors, *stacked[:3], stacked[4], kept)
+        kernels.sine_filters_forward(*(t.numpy() for t in (x, *stacked, saved, out)))
+        ctx.save_for_backward(x, *tensors, *stacked[:3], stacked[4], saved)
         ctx.layers = layers
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        x, *tensors, omegas, phases, weights, heads, kept = ctx.saved_tensors
+        x, *tensors, omegas, phases, weights, heads, saved = ctx.saved_tensors
         if torch.is_grad_enabled():
             plain = lambda x, *t: equations.sine_filters(x, *_parts(t, ctx.layers))  # noqa: E731
-            return None, *replay(plain, (x, *tensors), grads[0])
-        grad, turned = grads[0].contiguous(), omegas.transpose(1, 2)
-        by_omegas, by_phases = omegas.new_zeros(turned.shape), torch.zeros_like(phases)
+            return None, *double_backward(plain, (x, *tensors), grads[0])
+        grad, transposed = grads[0].contiguous(), omegas.transpose(1, 2)
+        by_omegas, by_phases = omegas.new_zeros(transposed.shape), torch.zeros_like(phases)
         by_weights, by_biases, by_heads = (torch.zeros_like(t) for t in (weights, phases[1:], heads))
-        arrays = grad, x, omegas, phases, weights, heads, kept, by_omegas, by_phases, by_weights, by_biases, by_heads
-        kernels_of("multiplicative").filters_backward(*(t.detach().numpy() for t in arrays))
+        arrays = grad, x, omegas, phases, weights, heads, saved, by_omegas, by_phases, by_weights, by_biases, by_heads
+        load_kernels("multiplicative").sine_filters_backward(*(t.detach().numpy() for t in arrays))
         parts = (by_omegas.transpose(1, 2).contiguous(), by_phases), (by_weights, by_biases), (by_heads, grad.sum(1))
         return None, None, *(t for part in parts for pair in zip(*part, strict=True) for t in pair)

@@ -11,22 +11,23 @@ from torch import Tensor
 
 from alfilter.core import polynomial as equations
 from alfilter.core.polynomial import Parts
-from alfilter.ops.blocked_mlp import WIDEST
-from alfilter.ops.dispatch import fusible, kernels_of, replay
+from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.ops.mlp import MAX_WIDTH
 
 
 def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
     """z_0 = A_0 x + c_0, z_i = l(v_i) ⊙ l(A_i x + c_i), W_L l(v_L) + b_L at the end; v_i = W_{i-1} z_{i-1} + b_{i-1}.
 
     l(t) = max(t, slope·t). x: (..., d). parts: maps A, L of (w, d); offsets c, L of (w,); weights W, L of (w, w), then
-    (c, w); biases b to match → (..., c). In one pass over blocks of points each way, which keeps every level's v.
+    (c, w); biases b to match → (..., c). One pass over blocks of points
+    forward and one backward, which saves v of every level.
 
     >>> one = torch.ones(1, 1)
     >>> polynomial(2 * one, ([one, one], [one[0], one[0]], [one, one, one], [one[0]] * 3), slope=0.5)
     tensor([[14.]])
     """
     tensors = [t for part in parts for t in part]
-    if x.requires_grad or max(len(weight) for weight in parts[2]) > WIDEST or not fusible(x, *tensors):
+    if x.requires_grad or max(len(weight) for weight in parts[2]) > MAX_WIDTH or not can_use_kernels(x, *tensors):
         return equations.polynomial(x, parts, slope)
     flat = x.reshape(-1, x.shape[-1]).contiguous()
     out = _Polynomial.apply((len(parts[0]), slope), flat, *tensors)  # type: ignore[no-untyped-call]
@@ -34,38 +35,38 @@ def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
 
 
 def _parts(tensors: Sequence[Tensor], levels: int) -> Parts:
-    """maps, offsets, weights and biases of tensors in a row."""
+    """maps, offsets, weights and biases in a flat sequence of tensors."""
     affine, rest = tensors[: 2 * levels], tensors[2 * levels :]
     return affine[:levels], affine[levels:], rest[: levels + 1], rest[levels + 1 :]
 
 
 class _Polynomial(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, given: tuple[int, float], x: Tensor, *tensors: Tensor) -> Tensor:
-        levels, slope = given
+    def forward(ctx: Any, setting: tuple[int, float], x: Tensor, *tensors: Tensor) -> Tensor:
+        levels, slope = setting
         maps, offsets, weights, biases = _parts([t.detach() for t in tensors], levels)
-        made = [torch.stack(list(part)) for part in (maps, offsets, weights[:-1], biases[:-1])]
+        stacked = [torch.stack(list(part)) for part in (maps, offsets, weights[:-1], biases[:-1])]
         head, head_bias = weights[-1].contiguous()[None], biases[-1].contiguous()
-        kept = x.new_empty(levels, len(x), kernels_of("mlp").stride(len(maps[0])))
+        saved = x.new_empty(levels, len(x), load_kernels("mlp").stride(len(maps[0])))
         out = x.new_empty(len(x), len(head_bias))
-        arrays = [t.detach().numpy() for t in (x, *made, head, head_bias)]
-        kernels_of("polynomial").polynomial_forward(*arrays, np.float32(slope), kept.numpy(), out.numpy())
-        ctx.save_for_backward(x, *tensors, *made[:3], head, kept)
-        ctx.given = given
+        arrays = [t.detach().numpy() for t in (x, *stacked, head, head_bias)]
+        load_kernels("polynomial").polynomial_forward(*arrays, np.float32(slope), saved.numpy(), out.numpy())
+        ctx.save_for_backward(x, *tensors, *stacked[:3], head, saved)
+        ctx.setting = setting
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        levels, slope = ctx.given
-        x, *tensors, maps, offsets, weights, head, kept = ctx.saved_tensors
+        levels, slope = ctx.setting
+        x, *tensors, maps, offsets, weights, head, saved = ctx.saved_tensors
         if torch.is_grad_enabled():
             plain = lambda x, *t: equations.polynomial(x, _parts(t, levels), slope)  # noqa: E731
-            return None, *replay(plain, (x, *tensors), grads[0])
+            return None, *double_backward(plain, (x, *tensors), grads[0])
         by_maps, by_offsets = maps.new_zeros(maps.transpose(1, 2).shape), torch.zeros_like(offsets)
         by_weights, by_biases, by_head = torch.zeros_like(weights), torch.zeros_like(offsets), torch.zeros_like(head[0])
         grad = grads[0].contiguous()
-        given = [t.detach().numpy() for t in (grad, x, maps, offsets, weights, head)]
-        sums = [t.numpy() for t in (kept, by_maps, by_offsets, by_weights, by_biases, by_head)]
-        kernels_of("polynomial").polynomial_backward(*given, np.float32(slope), *sums)
-        found = *by_maps.transpose(1, 2).contiguous().unbind(), *by_offsets.unbind()
-        return None, None, *found, *by_weights.unbind(), by_head, *by_biases.unbind(), grad.sum(0)
+        inputs = [t.detach().numpy() for t in (grad, x, maps, offsets, weights, head)]
+        sums = [t.numpy() for t in (saved, by_maps, by_offsets, by_weights, by_biases, by_head)]
+        load_kernels("polynomial").polynomial_backward(*inputs, np.float32(slope), *sums)
+        by_affine = *by_maps.transpose(1, 2).contiguous().unbind(), *by_offsets.unbind()
+        return None, None, *by_affine, *by_weights.unbind(), by_head, *by_biases.unbind(), grad.sum(0)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from alfilter.core import hash_grid as equations
-from alfilter.ops.dispatch import fusible, replay
-from alfilter.runtime.grad_buffers import sum_place
+from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.runtime.grad_buffers import grad_target
 
 
 def weighted_rows(table: Tensor, index: Tensor, weight: Tensor) -> Tensor:
@@ -20,31 +20,27 @@ def weighted_rows(table: Tensor, index: Tensor, weight: Tensor) -> Tensor:
     >>> weighted_rows(torch.tensor([[1.0], [3.0]]), torch.tensor([[0, 1, -1]]), torch.tensor([[0.5, 0.5, 9.0]]))
     tensor([[2.]])
     """
-    if weight.requires_grad or index.dtype != torch.int32 or not fusible(weight, table):
+    if weight.requires_grad or index.dtype != torch.int32 or not can_use_kernels(weight, table):
         return equations.weighted_rows(table, index, weight)
     flat = index.flatten(0, -2), weight.flatten(0, -2)
-    return _Rows.apply(table, *flat).view(*index.shape[:-1], table.shape[1])  # type: ignore[no-any-return,no-untyped-call]
+    return _WeightedRows.apply(table, *flat).view(*index.shape[:-1], table.shape[1])  # type: ignore[no-any-return,no-untyped-call]
 
 
-class _Rows(torch.autograd.Function):
+class _WeightedRows(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: Tensor, index: Tensor, weight: Tensor) -> Tensor:
-        from alfilter.kernels import gather_scatter as gathering
-
         ctx.save_for_backward(table, index, weight)
         out = table.new_empty(len(index), table.shape[1])
-        gathering.gather(table.contiguous().numpy(), *_arrays(index, weight), out.numpy())
+        load_kernels("gather_scatter").gather(table.contiguous().numpy(), *_arrays(index, weight), out.numpy())
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        from alfilter.kernels import gather_scatter as gathering
-
         table, index, weight = ctx.saved_tensors
         if torch.is_grad_enabled():
-            return replay(equations.weighted_rows, (table, index, weight), grads[0])
-        place, out = sum_place(table)
-        gathering.scatter(grads[0].contiguous().numpy(), *_arrays(index, weight), place.numpy())
+            return double_backward(equations.weighted_rows, (table, index, weight), grads[0])
+        target, out = grad_target(table)
+        load_kernels("gather_scatter").scatter(grads[0].contiguous().numpy(), *_arrays(index, weight), target.numpy())
         return out, None, None
 
 

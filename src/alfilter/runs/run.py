@@ -21,7 +21,7 @@ from alfilter.methods import Field, build, parameter_count, preset, preset_for, 
 from alfilter.report.artifacts import judge
 from alfilter.report.page.run import PICTURES
 from alfilter.runs.auto import choose, suited_preset
-from alfilter.runtime.distributed import Processes, current, own_device
+from alfilter.runtime.distributed import Processes, current, local_device
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, Result, density_of, fit, save
 from alfilter.training.checkpoint import first_difference
@@ -75,7 +75,7 @@ def run(
 ) -> dict[str, Any]:
     """Fit a signal into a run folder and return its result line. say: told what is going on, in short lines."""
     processes = current()
-    ready = processes.agreed(lambda: prepare(order, processes, say))
+    ready = processes.run_on_all(lambda: prepare(order, processes, say))
     if processes.any(ready.finished is not None):  # the first process has looked into the folder
         say(f"{ready.folder} is finished already; nothing to do")
         return ready.finished or {"finished": True}
@@ -92,15 +92,15 @@ def run(
                 checkpoint=folder / CHECKPOINT,
                 checkpoint_every=order.checkpoint_every,
                 on_progress=_both(ready.snapshots.look, on_progress),
-                on_log=history.add if processes.first else None,
-                on_start=_both(history.cut, ready.snapshots.begin) if processes.first else None,
+                on_log=history.add if processes.is_main else None,
+                on_start=_both(history.cut, ready.snapshots.begin) if processes.is_main else None,
                 should_stop=should_stop,
             )
     except NotFinite:
-        if processes.first:
+        if processes.is_main:
             save(model, folder / MODEL)
         raise
-    if not processes.first:
+    if not processes.is_main:
         return {"steps": result.steps, "finished": result.finished}
     return finish(folder, order, model, ready.task, result)
 
@@ -123,10 +123,10 @@ def prepare(order: Order, processes: Processes, say: Callable[[str], None]) -> R
     configure(Training, {**preset(order.method, order.preset).training, **order.training}, "training")
     folder = order.folder()
     _check_order(order)
-    device = own_device(choose_device(order.device), processes)
+    device = local_device(choose_device(order.device), processes)
     if processes.size > 1 and order.auto:
         raise UserError("--auto tries settings on one process; run it without torchrun and give what it chose")
-    if processes.first:
+    if processes.is_main:
         _check_folder(folder, order)
     columns = (order.coords, order.values, order.weight)
     task = open_task(order.signal, order.observe, order.seed, columns=columns, say=say)
@@ -147,9 +147,9 @@ def prepare(order: Order, processes: Processes, say: Callable[[str], None]) -> R
         **options,
     )
     model.to(device)
-    snapshots = Snapshots(folder, model, order.snapshots if processes.first else 0)
+    snapshots = Snapshots(folder, model, order.snapshots if processes.is_main else 0)
     config = _config(order, model, task, setting)
-    finished = open_folder(folder, config, order) if processes.first else None
+    finished = open_folder(folder, config, order) if processes.is_main else None
     return Ready(order, folder, task, setting, model, snapshots, finished)
 
 

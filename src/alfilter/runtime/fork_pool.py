@@ -1,9 +1,9 @@
-"""The same work at several positions at once, by processes that are doubles of this one where the system can fork.
+"""A pool that runs the same work at several positions, in processes forked from this one where the system can.
 
-Python threads take turns in the interpreter, and every tensor operation ends one turn and waits for the next. Beside
+Python threads take turns in the interpreter, and every tensor operation ends one turn and waits for the next. Next to
 operations of milliseconds that is nothing; a step of a small network on a few thousand samples lost a third of its
-time to it on two cores, and more cores would only have waited more. A forked process has an interpreter of its own and
-everything this one had; what is to be seen by all must lie in memory from `shared`.
+time to it on two cores, and more cores would only have waited more. A forked worker has an interpreter of its own and
+a copy of everything this process had; what all of them must see lies in memory from `shared_copy`.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.runtime.thread_pool import take_one_core
+from alfilter.runtime.thread_pool import use_one_thread
 
 M = TypeVar("M")
 R = TypeVar("R")
 
-_elsewhere = 0.0  # seconds that helping processes were given on the cores so far
+_worker_seconds = 0.0  # CPU time of all worker processes so far
 
 
-def seconds_on_cores() -> float:
-    """What this process and its helpers were given on the cores."""
-    return time.process_time() + _elsewhere
+def cpu_seconds() -> float:
+    """CPU time of this process and its workers."""
+    return time.process_time() + _worker_seconds
 
 
 def can_fork() -> bool:
-    """Whether helpers may be processes: on Linux, unless a GPU's driver, which a fork breaks, is in use here.
+    """Whether workers may be processes: on Linux, unless a GPU driver, which a fork breaks, is in use.
 
     macOS has the call, but its own libraries do not survive it.
     """
     return sys.platform.startswith("linux") and not torch.cuda.is_available()
 
 
-def shared(tensor: Tensor) -> Tensor:
-    """A copy of a CPU tensor in memory that processes forked from now on share with this one.
+def shared_copy(tensor: Tensor) -> Tensor:
+    """A copy of a CPU tensor in memory shared with all processes forked from now on.
 
-    >>> shared(torch.arange(3.0))
+    >>> shared_copy(torch.arange(3.0))
     tensor([0., 1., 2.])
     """
     if tensor.numel() == 0:
         return tensor.clone()
-    room = mmap.mmap(-1, tensor.numel() * tensor.element_size())
-    there = torch.frombuffer(room, dtype=tensor.dtype, count=tensor.numel()).view(tensor.shape)
-    return there.copy_(tensor)
+    memory = mmap.mmap(-1, tensor.numel() * tensor.element_size())
+    copy = torch.frombuffer(memory, dtype=tensor.dtype, count=tensor.numel()).view(tensor.shape)
+    return copy.copy_(tensor)
 
 
-class Crew(Generic[M, R]):
-    """`work(position, message)` at the positions 0, 1, …, of which 0 is done by whoever asks.
+class ForkPool(Generic[M, R]):
+    """Runs `work(position, message)` at positions 0, 1, …, size-1; position 0 runs in the calling thread.
 
-    work: what all do. Helpers know its variables as they were when the crew was made. size: of positions. enter: called
-    once in every helper that is a process. forked: whether helpers are processes, not threads; None asks `can_fork`.
+    work: sees its variables as they were when the pool was made. enter: called once in every worker process. forked:
+    whether workers are processes, not threads; None asks `can_fork`.
 
-    >>> with Crew(lambda position, message: position + message, 2, forked=False) as crew:
-    ...     crew.run(10)
+    >>> with ForkPool(lambda position, message: position + message, 2, forked=False) as pool:
+    ...     pool.run(10)
     [10, 11]
     """
 
@@ -82,90 +82,94 @@ class Crew(Generic[M, R]):
         self._seconds: list[float] = [0.0] * (size - 1)
         self._threads: ThreadPoolExecutor | None = None
         self._pipes: list[Connection] = []
-        ids: list[int] = []
-        self._end = weakref.finalize(self, _dismiss, os.getpid(), ids, self._pipes)
+        pids: list[int] = []
+        self._finalizer = weakref.finalize(self, _stop_workers, os.getpid(), pids, self._pipes)
         if size > 1 and (can_fork() if forked is None else forked):
-            with suppress(OSError):  # no more processes are allowed, or no memory for them: threads then
+            with suppress(OSError):  # process limit reached or out of memory: threads instead
                 for position in range(1, size):
-                    ids.append(self._fork(position, enter))
-        if len(ids) < size - 1:
-            _dismiss(os.getpid(), ids, self._pipes)
+                    pids.append(self._fork(position, enter))
+        if len(pids) < size - 1:
+            _stop_workers(os.getpid(), pids, self._pipes)
             self._pipes.clear()
-            ids.clear()
-            self._threads = ThreadPoolExecutor(size - 1, thread_name_prefix="alfilter", initializer=take_one_core)
+            pids.clear()
+            self._threads = ThreadPoolExecutor(size - 1, thread_name_prefix="alfilter", initializer=use_one_thread)
 
-    def __enter__(self) -> Crew[M, R]:
+    def __enter__(self) -> ForkPool[M, R]:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     def run(self, message: M) -> list[R]:
-        """The results of all positions, in order; the first error is raised, and ends the crew."""
-        global _elsewhere
+        """The results of all positions, in order; the first error is raised and closes the pool."""
+        global _worker_seconds
         try:
             for pipe in self._pipes:
                 pipe.send(message)
-            coming = [self._threads.submit(self.work, i, message) for i in range(1, self.size)] if self._threads else []
-            found = [self.work(0, message), *(future.result() for future in coming)]
-            for helper, pipe in enumerate(self._pipes):
-                result, seconds = _answer(pipe)
-                _elsewhere += seconds - self._seconds[helper]
-                self._seconds[helper] = seconds
-                found.append(result)
+            futures = (
+                [self._threads.submit(self.work, i, message) for i in range(1, self.size)] if self._threads else []
+            )
+            results = [self.work(0, message), *(future.result() for future in futures)]
+            for worker, pipe in enumerate(self._pipes):
+                result, seconds = _receive(pipe)
+                _worker_seconds += seconds - self._seconds[worker]
+                self._seconds[worker] = seconds
+                results.append(result)
         except BaseException:
-            self.close()  # a helper may still be at work, and its answer would be taken for the next one's
+            self.close()  # a worker may still be busy, and its reply would be read as the next one
             raise
-        return found
+        return results
 
     def close(self) -> None:
-        """Send the helpers home."""
-        self._end()
+        """End the workers."""
+        self._finalizer()
         if self._threads is not None:
             self._threads.shutdown()
 
     def _fork(self, position: int, enter: Callable[[], object]) -> int:
-        mine, theirs = Pipe()
+        ours, theirs = Pipe()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: ours are idle
-                process = os.fork()
+                warnings.simplefilter(
+                    "ignore", DeprecationWarning
+                )  # about forking a multi-threaded process: the other threads are idle
+                pid = os.fork()
         except OSError:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            mine.close()
+            ours.close()
             theirs.close()
             raise
-        if process == 0:
+        if pid == 0:
             try:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 _close_all_but(theirs.fileno())
-                gc.freeze()  # collecting what was there would copy it
+                gc.freeze()  # collecting inherited objects would copy their pages
                 torch.set_num_threads(1)
                 enter()
                 _serve(self.work, position, theirs)
             finally:
-                os._exit(0)  # nothing of what is registered here is this process's to do
+                os._exit(0)  # the parent's exit handlers are not ours to run
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-        self._pipes.append(mine)
-        return process
+        self._pipes.append(ours)
+        return pid
 
 
-def _close_all_but(kept: int) -> None:
-    """Close every file but the standard ones and one more.
+def _close_all_but(descriptor: int) -> None:
+    """Close every inherited file except the standard streams and one pipe.
 
-    Other helpers' pipes, so that all ends are gone when the one who asks is; and whatever a thread of the parent had
-    open just then, such as the pipe on which it waits for a program it starts: nobody may hold that but the two.
+    Pipes of other workers, so that every end closes with the parent; and whatever a thread of the parent had open at
+    the fork, such as the pipe on which it waits for a program it started.
     """
-    os.closerange(3, kept)
-    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> None:
-    """Answer messages with (result, error, seconds on the cores) until nobody is there to ask."""
+    """Reply to messages with (result, error, CPU seconds) until the parent is gone."""
     while True:
         try:
             message = pipe.recv()
@@ -180,29 +184,29 @@ def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> 
             pipe.send((result, error, time.process_time()))
         except OSError:
             return
-        except Exception:  # an error that cannot be sent is told
+        except Exception:  # an error that cannot be pickled is described
             pipe.send((None, RuntimeError(f"{type(error).__name__}: {error}"), time.process_time()))
 
 
-def _answer(pipe: Connection) -> tuple[Any, float]:
+def _receive(pipe: Connection) -> tuple[Any, float]:
     try:
         result, error, seconds = pipe.recv()
     except (EOFError, OSError) as gone:
         raise UserError(
-            "a helping process of this fit ended unasked (out of memory?); "
-            "a run continues with --resume, with fewer --threads it needs less"
+            "a worker process of this fit ended unexpectedly (out of memory?); "
+            "resume the run to continue; fewer threads need less memory"
         ) from gone
     if error is not None:
         raise error
     return result, seconds
 
 
-def _dismiss(home: int, processes: Sequence[int], pipes: Sequence[Connection]) -> None:
-    if os.getpid() != home:  # a double of the one whose helpers these are
+def _stop_workers(owner: int, pids: Sequence[int], pipes: Sequence[Connection]) -> None:
+    if os.getpid() != owner:  # a fork of the process that owns these workers
         return
     for pipe in pipes:
         pipe.close()
-    for process in processes:
+    for pid in pids:
         with suppress(ProcessLookupError, ChildProcessError):
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)

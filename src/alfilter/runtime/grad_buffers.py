@@ -1,8 +1,8 @@
-"""Where the gradient of a table is added up, when its owner has a place for it.
+"""Preallocated buffers for the gradients of large tables.
 
-A table's gradient is as large as the table, and what belongs to a step and not to its samples costs most: zeros for
-every piece of a batch, adding them to the gradient so far, a copy into shared memory. With a room the first piece's
-backward pass adds into it, and the following ones where that has become the parameter's gradient.
+A table's gradient is as large as the table, so work that is done once per micro-batch instead of once per sample costs
+most: allocating zeros, adding them to the gradient so far, copying the sum into shared memory. With a buffer the first
+micro-batch's backward pass adds into it directly, and so do the following ones once it is the parameter's `.grad`.
 """
 
 from __future__ import annotations
@@ -15,40 +15,43 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-_here = threading.local()
+_local = threading.local()
 
 
 @dataclass
-class _Rooms:
-    places: Mapping[int, Tensor]
-    taken: set[int] = field(default_factory=set)
+class _Buffers:
+    by_address: Mapping[int, Tensor]
+    used: set[int] = field(default_factory=set)
 
 
 @contextmanager
-def rooms(places: Mapping[int, Tensor]) -> Iterator[None]:
-    """Inside, in this thread, gradients go to these places: by the address of a parameter's numbers, alike in shape."""
-    _here.rooms = _Rooms(places)
+def grad_buffers(by_address: Mapping[int, Tensor]) -> Iterator[None]:
+    """Inside, in this thread, gradients are added into these buffers.
+
+    by_address: `parameter.data_ptr()` → a buffer of the parameter's shape.
+    """
+    _local.buffers = _Buffers(by_address)
     try:
         yield
     finally:
-        _here.rooms = None
+        _local.buffers = None
 
 
-def sum_place(parameter: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Where to add a gradient, in one piece, and what to return to autograd for it: none if it is in place already.
+def grad_target(parameter: Tensor) -> tuple[Tensor, Tensor | None]:
+    """A contiguous tensor to add a gradient into, and what to return to autograd: None if `.grad` is that tensor.
 
     >>> table = torch.ones(3, requires_grad=True)
-    >>> sum_place(table)
+    >>> grad_target(table)
     (tensor([0., 0., 0.]), tensor([0., 0., 0.]))
     """
-    known: _Rooms | None = getattr(_here, "rooms", None)
-    room = known.places.get(parameter.data_ptr()) if known is not None and parameter.is_leaf else None
-    if known is not None and room is not None:
-        if parameter.grad is not None and parameter.grad.data_ptr() == room.data_ptr():
-            return room, None
-        # taken once: a second use of the parameter within the same backward pass must not see the first one's sums
-        if parameter.grad is None and parameter.data_ptr() not in known.taken:
-            known.taken.add(parameter.data_ptr())
-            return room.zero_(), room.detach()  # a name of its own, which autograd takes as the gradient without a copy
+    buffers: _Buffers | None = getattr(_local, "buffers", None)
+    buffer = buffers.by_address.get(parameter.data_ptr()) if buffers is not None and parameter.is_leaf else None
+    if buffers is not None and buffer is not None:
+        if parameter.grad is not None and parameter.grad.data_ptr() == buffer.data_ptr():
+            return buffer, None
+        # used once: a second use of the parameter within the same backward pass must not see the sums of the first
+        if parameter.grad is None and parameter.data_ptr() not in buffers.used:
+            buffers.used.add(parameter.data_ptr())
+            return buffer.zero_(), buffer.detach()  # a new tensor object, which autograd adopts without a copy
     zeros = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     return zeros, zeros

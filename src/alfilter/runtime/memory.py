@@ -1,4 +1,4 @@
-"""Memory: keep freed activations in the process instead of faulting them in again, and how much it was at most."""
+"""Memory: keep freed activations in the process instead of faulting them in again; peak use."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
-_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # numbers of glibc's mallopt
+_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # parameters of glibc's mallopt
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """Ask the C library to reuse blocks of up to 32 MB, from one heap for all threads; True where it agreed.
+    """Make the C library reuse blocks of up to 32 MB, from one heap for all threads; True if it does.
 
-    Every pass allocates and frees a few megabytes a layer. By default glibc maps and unmaps such blocks, and the heap
-    of a thread of its own is given back at every 64 MB; the page faults cost a tenth of a training step. Elsewhere
-    nothing happens.
+    Every pass allocates and frees a few megabytes per layer. By default glibc maps and unmaps such blocks, and trims
+    the heap of a thread at every 64 MB; the page faults cost a tenth of a training step. Without glibc nothing
+    happens.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
@@ -26,8 +26,8 @@ def keep_freed_memory() -> bool:
     return all(mallopt(name, value) for name, value in settings.items())
 
 
-def forget_peak() -> bool:
-    """Let `peak_memory` count from now on; True where the system can (Linux)."""
+def reset_peak_memory() -> bool:
+    """Let `peak_memory` count from now on; True if the system can (Linux)."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
@@ -36,7 +36,7 @@ def forget_peak() -> bool:
 
 
 def peak_memory() -> int:
-    """The most bytes this process had in memory at once, since its start or the last `forget_peak`.
+    """The peak resident memory of this process in bytes, since its start or the last `reset_peak_memory`.
 
     >>> peak_memory() > 1 << 20
     True

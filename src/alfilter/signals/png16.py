@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,9 @@ def _pixels(packed: bytes, height: int, width: int, channels: int, interlaced: b
         for x, y, dx, dy in (_PASSES if interlaced else ((0, 0, 1, 1),))
         if x < width and y < height
     ]
-    size = 2 * channels  # bytes a pixel
+    from alfilter.kernels.png_filters import unfilter  # numba is loaded for 16-bit pictures only
+
+    size = 2 * channels  # bytes per pixel
     expected = sum(rows * (1 + size * columns) for *_, rows, columns in grids)
     unpacked = zlib.decompressobj().decompress(packed, expected)  # the limit keeps a crafted file from filling memory
     if len(unpacked) < expected:
@@ -81,44 +82,11 @@ def _pixels(packed: bytes, height: int, width: int, channels: int, interlaced: b
         count = rows * (1 + size * columns)
         lines = np.frombuffer(unpacked, np.uint8, count, position).reshape(rows, -1)
         plain = np.empty((rows, size * columns), np.uint8)
-        if _kernel()(lines, plain, size):
+        if unfilter(lines, plain, size):
             raise ValueError("the PNG names an unknown row filter")
         pixels[y::dy, x::dx] = plain.view(">u2").reshape(rows, columns, channels)
         position += count
     return pixels
-
-
-def _unfilter(lines: Bytes, plain: Bytes, size: int) -> bool:
-    """Undo filters None, Sub, Up, Average, Paeth row after row into `plain`; True when a filter is unknown."""
-    for r in range(plain.shape[0]):
-        kind = lines[r, 0]
-        if kind > 4:
-            return True
-        for i in range(plain.shape[1]):
-            left = int(plain[r, i - size]) if i >= size else 0
-            up = int(plain[r - 1, i]) if r > 0 else 0
-            guess = 0
-            if kind == 1:
-                guess = left
-            elif kind == 2:
-                guess = up
-            elif kind == 3:
-                guess = (left + up) // 2
-            elif kind == 4:
-                corner = int(plain[r - 1, i - size]) if r > 0 and i >= size else 0
-                a, b, c = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
-                guess = left if a <= b and a <= c else (up if b <= c else corner)
-            plain[r, i] = (int(lines[r, i + 1]) + guess) & 255
-    return False
-
-
-@cache
-def _kernel() -> Callable[[Bytes, Bytes, int], bool]:
-    """`_unfilter`, compiled on first use: each byte needs the one before it, which rules whole-array code out."""
-    import numba
-
-    compiled: Callable[[Bytes, Bytes, int], bool] = numba.njit(nogil=True)(_unfilter)
-    return compiled
 
 
 def _with_alpha(pixels: Pixels, transparent: bytes) -> Pixels:

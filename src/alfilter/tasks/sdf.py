@@ -18,7 +18,7 @@ from alfilter.geometry.repair import MANY, Triangles
 from alfilter.geometry.surface import Surface, extract
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.metrics.shape import compare
-from alfilter.runtime.fork_pool import shared
+from alfilter.runtime.fork_pool import shared_copy
 from alfilter.signals import ShapeSignal, Signal
 from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.tasks.shape_sampling import SAMPLINGS, SOURCE, Sampling, scatter
@@ -183,7 +183,7 @@ class SdfTask(Task):
         blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
         found = torch.cat([torch.cat(block, dim=1) for block in blocks])
         if self._table is None:
-            self._table = shared(torch.empty(self.window * self._rows, found.shape[1]))
+            self._table = shared_copy(torch.empty(self.window * self._rows, found.shape[1]))
         self._table[: len(found)].copy_(found)
         self._there = seed, newest
         for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_axes
 from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
-from alfilter.runtime.thread_pool import side_by_side
+from alfilter.runtime.thread_pool import parallel_map
 from alfilter.signals import LARGE
 from alfilter.tasks.grid import GridTask
 
@@ -82,7 +82,7 @@ def _structure(task: GridTask) -> Callable[[int, Tensor, Tensor], float] | None:
 def _frames(start: int, prediction: Tensor, target: Tensor) -> float:
     """The sum of the similarity over whole frames (n, H, W, c)."""
     pairs = list(zip(prediction, target, strict=True))
-    return float(sum(side_by_side(lambda pair: ssim(*pair) * pair[0].numel(), pairs)))
+    return float(sum(parallel_map(lambda pair: ssim(*pair) * pair[0].numel(), pairs)))
 
 
 class _Window:
@@ -107,7 +107,7 @@ class _Window:
             strips.append((self.next, stop))
             self.next = stop
         here = {"first": self.first, "height": self.height}
-        total = sum(side_by_side(lambda s: ssim_strip(self.prediction, self.target, *s, **here), strips))
+        total = sum(parallel_map(lambda s: ssim_strip(self.prediction, self.target, *s, **here), strips))
         gone = max(0, self.next - REACH - self.first)
         self.prediction, self.target = self.prediction[gone:].clone(), self.target[gone:].clone()
         self.first += gone

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.ops.dispatch import fusible, kernels_of
-from alfilter.runtime.flat_params import packed, together
-from alfilter.runtime.thread_pool import in_slices
+from alfilter.ops.dispatch import can_use_kernels, load_kernels
+from alfilter.runtime.flat_params import coalesce, flat_zeros
+from alfilter.runtime.thread_pool import for_slices
 
 
 @dataclass
@@ -60,8 +60,8 @@ class Adam:
     def __post_init__(self) -> None:
         if not self.moments:
             params = self.parameters()
-            peaks = packed(params) if self.amsgrad else [None] * len(params)
-            self.moments = [Moments(*m) for m in zip(packed(params), packed(params), peaks, strict=True)]
+            peaks = flat_zeros(params) if self.amsgrad else [None] * len(params)
+            self.moments = [Moments(*m) for m in zip(flat_zeros(params), flat_zeros(params), peaks, strict=True)]
 
     def parameters(self) -> list[Tensor]:
         """All parameters, in the order of their moments."""
@@ -98,7 +98,7 @@ class Adam:
                 moved = [(p, m) for p, m in zip(group.params, moments, strict=False) if p.grad is not None]
                 quick = [m.peak is None and _fusible(p) for p, m in moved]
                 rows = [(p, _grad(p), m.mean, m.square) for (p, m), one in zip(moved, quick, strict=True) if one]
-                runs = [tuple(t.numpy() for t in run) for run in together(rows)]
+                runs = [tuple(t.numpy() for t in run) for run in coalesce(rows)]
                 found.append((runs, [pair for pair, one in zip(moved, quick, strict=True) if not one]))
             self._known = places, found
         return self._known[1]
@@ -116,8 +116,8 @@ class Adam:
 def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...]) -> None:
     """The compiled update; of many numbers on all cores, which each take a slice of them."""
     constants = [np.float32(number) for number in numbers]
-    kernel = kernels_of("adam").adam_update
-    in_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
+    kernel = load_kernels("adam").adam_update
+    for_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
 
 
 def _grad(p: Tensor) -> Tensor:
@@ -127,4 +127,4 @@ def _grad(p: Tensor) -> Tensor:
 
 def _fusible(p: Tensor) -> bool:
     """Whether the compiled update may run: numbers in one piece, as the moments' are then, and as `fused` says."""
-    return p.is_contiguous() and _grad(p).is_contiguous() and fusible(p if p.dim() > 1 else p.view(1, -1))
+    return p.is_contiguous() and _grad(p).is_contiguous() and can_use_kernels(p if p.dim() > 1 else p.view(1, -1))

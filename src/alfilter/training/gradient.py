@@ -12,10 +12,10 @@ from torch import Tensor
 from alfilter.config import Training
 from alfilter.methods import Field
 from alfilter.runtime.distributed import Processes
-from alfilter.runtime.flat_params import Packing
-from alfilter.runtime.fork_pool import Crew, shared
-from alfilter.runtime.grad_buffers import rooms
-from alfilter.runtime.thread_pool import in_slices, workers
+from alfilter.runtime.flat_params import FlatLayout
+from alfilter.runtime.fork_pool import ForkPool, shared_copy
+from alfilter.runtime.grad_buffers import grad_buffers
+from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.training.bending import bending
 
@@ -33,7 +33,7 @@ class Team:
     """A field and its doubles, one a core: they share its numbers and own their gradients.
 
     Without doubles two of them would add to the same gradient in an order nobody knows, and no run could be repeated.
-    The first does its part here, the others theirs in a `Crew`, which is made at the first step: helpers see numbers
+    The first does its part here, the others theirs in a `ForkPool` made at the first step: helpers see numbers
     and gradients in shared memory, and a task as it was then. With several processes under torchrun, `first` is the
     position of this one's first member among the `total` of all.
 
@@ -44,10 +44,10 @@ class Team:
         count = workers() if next(field.parameters()).device.type == "cpu" else 1
         self.members = [field, *(_double(field) for _ in range(count - 1))]
         self.processes = processes or Processes()
-        self.first, self.total = self.processes.slots(count)
+        self.first, self.total = self.processes.worker_range(count)
         self.should_stop: Callable[[], bool] = lambda: False
         self._job: tuple[Task, Training]  # what the crew was made for
-        self._crew: Crew[tuple[int, int], Share] | None = None
+        self._crew: ForkPool[tuple[int, int], Share] | None = None
         self._sums: list[Tensor] = []  # every member's gradient, all parameters in one piece
         self._rooms: list[list[Tensor]] = []  # the same, a parameter each
         self._stop = torch.zeros(1, dtype=torch.uint8)
@@ -72,26 +72,26 @@ class Team:
         """Add the doubles' gradients to the field's, then the other processes', always in the same order."""
         mine, *others = self._sums
         for other in others:
-            in_slices(lambda part, more=other: mine[part].add_(more[part]), len(mine))  # type: ignore[misc]
+            for_slices(lambda part, more=other: mine[part].add_(more[part]), len(mine))  # type: ignore[misc]
         for i, (p, room) in enumerate(zip(self.members[0].parameters(), self._rooms[0], strict=True)):
             p.grad = room if any(share.reached[i] for share in shares) else None
-        self.processes.add_gradients(self.members[0].parameters())
+        self.processes.all_reduce_gradients(self.members[0].parameters())
 
-    def _start(self, task: Task, setting: Training) -> Crew[tuple[int, int], Share]:
+    def _start(self, task: Task, setting: Training) -> ForkPool[tuple[int, int], Share]:
         self.close()
         self._job = task, setting
-        self._move(shared if len(self.members) > 1 else Tensor.clone)
-        packing = Packing(list(self.members[0].parameters()))
+        self._move(shared_copy if len(self.members) > 1 else Tensor.clone)
+        packing = FlatLayout(list(self.members[0].parameters()))
         room = next(self.members[0].parameters()).detach().new_zeros(packing.total)
-        self._sums = [room, *(shared(room) for _ in self.members[1:])]
+        self._sums = [room, *(shared_copy(room) for _ in self.members[1:])]
         self._rooms = [packing.views(total) for total in self._sums]
-        self._stop = shared(self._stop)
-        return Crew(self._work, len(self.members), enter=task.follow)
+        self._stop = shared_copy(self._stop)
+        return ForkPool(self._work, len(self.members), enter=task.follow)
 
     def _move(self, into: Callable[[Tensor], Tensor]) -> None:
         """Put the numbers of all members into memory that `into` gives, those of all parameters side by side."""
         params = [p.data for p in self.members[0].parameters()]
-        packing = Packing(params)
+        packing = FlatLayout(params)
         numbers = packing.views(into(params[0].new_zeros(packing.total)))
         for place, number in zip(numbers, params, strict=True):
             place.copy_(number)
@@ -108,7 +108,7 @@ class Team:
         task, setting = self._job
         self.members[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
         params = self.members[position].parameters()
-        with rooms({p.data_ptr(): room for p, room in zip(params, self._rooms[position], strict=True)}):
+        with grad_buffers({p.data_ptr(): room for p, room in zip(params, self._rooms[position], strict=True)}):
             terms = {"data": self._samples(position, *moment)}
             if setting.fill > 0 and task.filling() is not None:
                 terms["fill"] = self._filled(position, *moment)
@@ -197,7 +197,7 @@ def accumulate_gradient(
     shares = team.run(task, setting, step, seed)
     names = list(shares[0].terms)
     sums = [sum(share.terms[name] for share in shares) for name in names]
-    *sums, stops = team.processes.total([*sums, float(shares[0].stopped)])
+    *sums, stops = team.processes.all_reduce([*sums, float(shares[0].stopped)])
     if stops:
         return None
     team.gather(shares)

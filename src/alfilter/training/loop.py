@@ -18,9 +18,9 @@ from alfilter.errors import UserError
 from alfilter.methods import Density, Field, method
 from alfilter.methods import training as preset_training
 from alfilter.runtime.distributed import current
-from alfilter.runtime.fork_pool import seconds_on_cores
+from alfilter.runtime.fork_pool import cpu_seconds
 from alfilter.runtime.memory import keep_freed_memory
-from alfilter.runtime.thread_pool import pieces_only, workers
+from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
@@ -61,7 +61,7 @@ class Result:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
-@pieces_only()
+@single_threaded_ops()
 def fit(
     field: Field,
     task: Task,
@@ -128,7 +128,7 @@ def fit(
                 raise NotFinite(_explain(position.step + 1, position.step > 0, setting))
             if position.step % _KEEP_EVERY == 0:
                 good = _copy(field)
-            if path is not None and processes.first and time.monotonic() - saved >= checkpoint_every:
+            if path is not None and processes.is_main and time.monotonic() - saved >= checkpoint_every:
                 # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
                 write_checkpoint(path, field, optimiser, position, identity, average)
                 saved = time.monotonic()
@@ -139,7 +139,7 @@ def fit(
             adapt(field, task, setting, position.step, seed, _share(setting, position))
             if average is not None:
                 average.update(field)
-            position.seconds = processes.from_first(now() - began)  # one clock decides for all
+            position.seconds = processes.from_main(now() - began)  # one clock decides for all
             if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
                 line = _log_line(position, terms, task, setting, factor)
                 history.append(line)
@@ -155,7 +155,7 @@ def fit(
     ):  # the last step has no successor whose loss would tell
         field.load_state_dict(good)
         raise NotFinite(_explain(max(1, position.step), position.step > 0, setting))
-    if path is not None and processes.first:
+    if path is not None and processes.is_main:
         write_checkpoint(path, field, optimiser, position, identity, average)
     if average is not None:
         average.give_to(field)
@@ -215,7 +215,7 @@ def clock(setting: Training) -> Callable[[], float]:
     if setting.clock == "wall":
         return time.monotonic
     threads = workers()
-    return lambda: seconds_on_cores() / threads
+    return lambda: cpu_seconds() / threads
 
 
 def _share(setting: Training, position: Position) -> float:

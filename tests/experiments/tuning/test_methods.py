@@ -11,8 +11,7 @@ import pytest
 from alfilter.experiments import run_experiment
 from alfilter.experiments.tuning import methods as tuning
 from alfilter.experiments.tuning.methods import SEARCHES, TRIALS, Axis, line_search
-from alfilter.methods import METHODS, Density, preset, training
-from alfilter.methods import tuned as found
+from alfilter.methods import METHODS, Density, preset, training, tuned
 from alfilter.signals import write_image
 
 AXES = (Axis({"lr": 3.0}), Axis({"omega": 2.0}))
@@ -73,16 +72,16 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_default_is_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
     options, recipe = {"sigma": 5.0}, {"lr": 3e-3, "schedule": "constant"}
-    monkeypatch.setitem(found.FOUND, "fourier-features", (options, recipe))
-    monkeypatch.setitem(found.FOUND, "siren", ({"omega": 7.0}, recipe))
-    rows = found.with_found(METHODS)
+    monkeypatch.setitem(tuned.TUNED, "fourier-features", (options, recipe))
+    monkeypatch.setitem(tuned.TUNED, "siren", ({"omega": 7.0}, recipe))
+    rows = tuned.with_tuned(METHODS)
     default = rows["fourier-features"].presets["default"]
     assert default.options_at(Density(2, 512)) == options
     assert default.training["lr"] == 3e-3
     assert rows["siren"] is METHODS["siren"], "the study wallclock governs it"
 
 
-@pytest.mark.parametrize("name", found.FOUND)
+@pytest.mark.parametrize("name", tuned.TUNED)
 def test_what_was_found_are_options_of_the_method(name: str) -> None:
-    assert set(found.FOUND) == set(METHODS), "all of them or none"
-    assert name in found.ELSEWHERE or METHODS[name].presets["default"].options == found.FOUND[name][0]
+    assert set(tuned.TUNED) == set(METHODS), "all of them or none"
+    assert name in tuned.TUNED_FOR_WALLCLOCK or METHODS[name].presets["default"].options == tuned.TUNED[name][0]

@@ -27,13 +27,13 @@ SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}, "filter-bank": 
 
 def declare(params: int | None = None) -> list[Run]:
     """A run a method, picture and observation; with `params`, every method sized to it, and of `every:2` alone."""
-    from alfilter.methods.tuned import ELSEWHERE, FOUND
+    from alfilter.methods.tuned import TUNED, TUNED_FOR_WALLCLOCK
 
     rows = []
     for observe in SEEN[:1] if params else SEEN:
         for image in IMAGES:
             for name in SEARCHES:
-                options, recipe = FOUND[name] if name in ELSEWHERE else ({}, {})
+                options, recipe = TUNED[name] if name in TUNED_FOR_WALLCLOCK else ({}, {})
                 sizing = {"params": params, **SIZING.get(name, {})} if params else {}
                 common = {"steps": STEPS, "batch": BATCH, "micro": 4096, "clock": "cpu"}
                 rows.append(Run(name, image, method=name, preset="default", size=SIZE, observe=observe,

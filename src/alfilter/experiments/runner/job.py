@@ -12,7 +12,7 @@ from typing import Any, Literal
 from alfilter import __version__
 from alfilter.errors import UserError
 from alfilter.experiments.study import Run
-from alfilter.runtime.memory import forget_peak, peak_memory
+from alfilter.runtime.memory import peak_memory, reset_peak_memory
 
 ATTEMPTS = 3  # times a run is begun before it counts as failed
 
@@ -82,7 +82,7 @@ def perform(job: Job) -> dict[str, Any]:
 
     peak_memory: bytes, of the whole process while the run went.
     """
-    forget_peak()
+    reset_peak_memory()
     began = time.monotonic()
     line = job.carry_out(job.run, job.data, job.threads)
     facts = {**asdict(job.run), "version": __version__, "seconds": time.monotonic() - began, "heldout": None}

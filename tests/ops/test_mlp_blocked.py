@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from alfilter.core import layers
 from alfilter.ops import perceptron
-from alfilter.ops.blocked_mlp import chain, chainable
+from alfilter.ops.mlp import blocked_mlp, can_block
 
 SIZES = [[2, 64, 64, 3], [33, 17, 1], [448, 64, 64, 3], [3, 9, 10, 11, 12], [1, 1, 1], [6, 130, 7]]
 POINTS = [1, 95, 96, 97, 500]  # around the size of a block
@@ -42,7 +42,7 @@ def results(
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_values_and_gradients(sizes: list[int], points: int, activation: str) -> None:
     given = network(sizes, points)
-    assert chainable(activation, given[1])
+    assert can_block(activation, given[1])
     for single, double in zip(results(False, activation, *given), results(True, activation, *given), strict=True):
         size = double.abs().max().item()
         torch.testing.assert_close(single.double(), double, rtol=1e-4, atol=1e-4 * max(size, 1))
@@ -67,7 +67,7 @@ def test_a_point_does_not_depend_on_its_neighbours() -> None:
 def test_what_is_kept_in_several_blocks_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     given = network([2, 64, 64, 3], 300)
     whole = results(False, "sine", *given)
-    monkeypatch.setattr("alfilter.ops.blocked_mlp._MOST_KEPT", 100 * 160)
+    monkeypatch.setattr("alfilter.ops.mlp._MAX_SAVED", 100 * 160)
     parts = results(False, "sine", *given)
     assert torch.equal(whole[0], parts[0])
     for a, b in zip(whole, parts, strict=True):
@@ -85,7 +85,7 @@ def test_second_derivatives() -> None:
     x, weights, biases = network([2, 9, 1], 7)
     x = x.requires_grad_()
     assert torch.autograd.gradgradcheck(
-        lambda x: chain(
+        lambda x: blocked_mlp(
             x.float(), weights, biases, "sine", 1.0, lambda x, w, b: layers.perceptron(x, w, b, "sine", 1.0)
         ).double(),
         x.double().detach().requires_grad_(),
@@ -106,5 +106,5 @@ def test_not_a_number_stays_one() -> None:
 
 @pytest.mark.parametrize(("width", "inputs", "expected"), [(384, 1024, True), (385, 2, False), (8, 1025, False)])
 def test_wide_layers_are_left_to_the_library(width: int, inputs: int, expected: bool) -> None:
-    assert chainable("relu", [torch.zeros(width, inputs), torch.zeros(3, width)]) == expected
-    assert not chainable("gauss", [torch.zeros(8, 2)])
+    assert can_block("relu", [torch.zeros(width, inputs), torch.zeros(3, width)]) == expected
+    assert not can_block("gauss", [torch.zeros(8, 2)])
