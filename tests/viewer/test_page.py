@@ -148,6 +148,25 @@ def test_it_loads_without_a_word_in_the_console(
     assert opened.complaints == []
 
 
+@pytest.mark.parametrize("height", [740, 560])
+def test_on_a_phone_every_step_of_the_tour_can_be_left(browser: Any, server: Server, height: int) -> None:
+    context = browser.new_context(viewport={"width": 375, "height": height}, locale="en-US", reduced_motion="reduce")
+    opened = Page(context.new_page(), server.address)
+    for number in range(1, 6):
+        assert opened.page.inner_text("#tour-count") == f"{number} of 5"
+        for name in ("back", "next", "close"):
+            box = opened.page.locator(f"#tour-{name}").bounding_box()
+            assert box["x"] >= 0
+            assert box["y"] >= 0
+            assert box["x"] + box["width"] <= 375
+            assert box["y"] + box["height"] <= height, (number, name, box)
+        opened.page.click("#tour-next")
+        opened.settle()
+    assert opened.page.is_hidden("#tour")
+    context.close()
+    assert opened.complaints == []
+
+
 @pytest.mark.parametrize("zoom", [0, 8, 21, 48])
 def test_zoom_shows_what_render_says(page: Page, runs: Path, zoom: int) -> None:
     page.page.uncheck("#marks")
@@ -277,6 +296,53 @@ def test_a_steered_model_is_saved_from_the_page(page: Page, runs: Path) -> None:
     page.page.click("#save button")
     page.page.locator("#steer-said", has_text="Saved").wait_for()
     assert load(runs / "al" / "softer.safetensors").spec["method"] == "al-sine"
+
+
+def test_a_wrong_name_is_explained_and_a_saved_one_is_said(page: Page, runs: Path) -> None:
+    page.page.focus("#stage")
+    page.page.keyboard.press("p")
+    page.page.keyboard.press("Space")
+    page.settle()
+    assert page.page.inner_text("#facts").endswith("steered, not saved")
+    for name in ("", "my model", "../x"):
+        page.page.fill("#save-name", name)
+        page.page.click("#save button")
+        page.page.locator("#steer-said", has_text="Not saved: a model's name is made of at most 64 letters").wait_for()
+        assert page.page.get_attribute("#save-name", "aria-invalid") == "true"
+    assert not list(runs.rglob("*model.safetensors.*"))
+    page.complaints.clear()  # the browser's own line about an answer 400
+    page.page.fill("#save-name", "softer")
+    page.page.click("#save button")
+    page.page.locator("#steer-said", has_text="Saved").wait_for()
+    assert page.page.inner_text("#facts").endswith("steered, saved as softer.safetensors")
+    assert page.page.get_attribute("#save-name", "aria-invalid") is None
+    page.page.focus("#stage")
+    page.page.keyboard.press("Space")
+    page.settle()
+    assert page.page.inner_text("#facts").endswith("steered, not saved")  # painted on since
+
+
+@pytest.mark.parametrize("how", ["button", "wheel"])
+def test_a_number_of_another_view_is_not_shown(page: Page, how: str) -> None:
+    before = page.page.inner_text("#screen")
+    assert "dB against" in before
+    held: list[Any] = []
+    holding = True
+    page.page.route("**/api/tile*", lambda route: held.append(route) if holding else route.continue_())
+    if how == "button":
+        page.page.click("#in")
+    else:
+        page.page.mouse.move(200, 200)
+        page.page.mouse.wheel(0, -300)
+    page.page.locator("#screen", has_text="What is on the screen: measuring …").wait_for()
+    assert page.page.get_attribute("#screen", "aria-busy") == "true"
+    holding = False
+    for route in held:
+        route.continue_()
+    page.settle()
+    against = page.run("view.tiles.psnr(view.words('m0'), view.words('bicubic'), view.camera)")
+    assert page.page.inner_text("#screen") == f"What is on the screen: {against:.2f} dB against the picture, bicubic."
+    assert page.page.get_attribute("#screen", "aria-busy") == "false"
 
 
 def test_side_by_side_difference_and_what_the_screen_measures(page: Page, runs: Path) -> None:

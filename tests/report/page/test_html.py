@@ -7,10 +7,12 @@ import shlex
 from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
+from tests.support.browser import opened
 
 from alfilter.report.page.document import table
 from alfilter.report.page.html import render_page, shown_number
@@ -179,3 +181,44 @@ def test_small_pictures_keep_their_pixels() -> None:
     large = check(page(pictures={"reference": picture(640, 8)})).named("img")[0]
     assert (small["class"], small["width"], small["height"]) == ("pixels", "8", "8")
     assert "class" not in large
+
+
+@pytest.mark.parametrize(
+    ("signal", "heading"),
+    [
+        ({"kind": "image"}, "The picture"),
+        ({"kind": "shape"}, "The shape"),
+        ({"kind": "audio"}, "The sound"),
+        ({"kind": "video"}, "The video"),
+        ({"kind": "points"}, "The measurements"),
+        ("unknown", "The picture"),
+    ],
+)
+def test_the_first_section_says_what_was_fitted(signal: object, heading: str) -> None:
+    text = page(config={"method": "siren", "signal": signal})
+    check(text)
+    assert f"<main>\n<section><h2>{heading}</h2>" in text
+
+
+def test_the_options_are_folded() -> None:
+    text = page(config={"method": "siren", "seed": 3, "training": {"steps": 9, "lr": 0.1}})
+    checker = check(text)
+    assert len(checker.named("details")) == 1
+    assert checker.text["summary"] == "All 3 options"
+    folded = text[text.index("<details>") : text.index("</details>")]
+    assert all(name in folded for name in ("method", "training.steps", "training.lr"))
+    assert not check(page(config={})).named("details")
+
+
+def test_the_folded_options_unfold_in_a_browser_and_on_paper(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page(), encoding="utf-8")
+    with opened(file) as (tab, said):
+        cell = tab.get_by_text("options.levels")
+        assert not cell.is_visible()
+        tab.get_by_text("All 3 options").click()
+        assert cell.is_visible()
+        tab.get_by_text("All 3 options").click()
+        tab.emulate_media(media="print")
+        assert cell.is_visible()
+        assert said == []

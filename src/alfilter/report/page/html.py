@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from alfilter.report.page.document import document, image, png_size, table
-from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, METRICS
+from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, KINDS, METRICS
 from alfilter.report.page.svg import convergence_svg
 
 
@@ -29,7 +29,7 @@ def render_page(
     body = [
         f"<header><h1>{escape(title)}</h1>{_facts(facts)}</header>",
         "<main>",
-        _comparison(pictures),
+        _comparison(pictures, _kind(settings)),
         _section("The numbers", _numbers(metrics, heldout), _convergence(history, pictures)),
         _section("What the field learned", _learned(str(settings.get("method", "")), pictures)),
         _section("Where it is wrong", _wrong(pictures)),
@@ -77,7 +77,7 @@ def _facts(facts: Mapping[str, object]) -> str:
     return f'<dl class="facts">{rows}</dl>' if rows else ""
 
 
-def _comparison(pictures: Mapping[str, bytes]) -> str:
+def _comparison(pictures: Mapping[str, bytes], kind: str) -> str:
     """Reference against reconstruction under one slider, or whichever of them exists, and what was seen."""
     reference, result = pictures.get("reference"), pictures.get("reconstruction")
     parts = []
@@ -97,8 +97,13 @@ def _comparison(pictures: Mapping[str, bytes]) -> str:
         caption = "<figcaption>What the field saw; everything else was held out.</figcaption>"
         parts.append(f"<figure>{image(observed, 'The samples the field saw')}{caption}</figure>")
     parts += [_chart(name, pictures) for name in ("map", "waveform", "planes", "sparse") if name in pictures]
-    heading = "The sound" if "waveform" in pictures and not reference else "The picture"
-    return _section(heading, *parts) if parts else ""
+    return _section(KINDS.get(kind, KINDS["image"]), *parts) if parts else ""
+
+
+def _kind(config: Mapping[str, Any]) -> str:
+    """The kind of the fitted signal, as config.json names it."""
+    signal = config.get("signal")
+    return str(signal.get("kind", "")) if isinstance(signal, Mapping) else ""
 
 
 def _numbers(metrics: Mapping[str, object], heldout: Mapping[str, object] | None) -> str:
@@ -152,17 +157,18 @@ def _chart(name: str, pictures: Mapping[str, bytes]) -> str:
 
 
 def _repeat(config: Mapping[str, Any]) -> str:
-    """The command, then every setting that was in force."""
+    """The command, then every option that was in force, folded."""
     command = config.get("command")
     line = shlex.join(str(word) for word in command) if isinstance(command, list) else command
     # A span per word keeps a narrow screen from breaking inside --options; copied text stays the same.
     words = " ".join(f"<span>{escape(word)}</span>" for word in str(line).split(" "))
     shown = f"<pre><code>{words}</code></pre>" if line else "<p>The command line was not saved.</p>"
-    told = ", ".join(f"{name} {escape(str(config[name]))}" for name in ("version", "seed") if name in config)
-    versions = f"<p>alfilter {told}.</p>" if told else ""
+    named = ", ".join(f"{name} {escape(str(config[name]))}" for name in ("version", "seed") if name in config)
+    versions = f"<p>alfilter {named}.</p>" if named else ""
     leaves = flat_options({name: value for name, value in config.items() if name not in ("command", "version", "seed")})
     rows = [[f"<code>{escape(name)}</code>", f"<code>{escape(_json(value))}</code>"] for name, value in leaves]
-    return shown + versions + (table(["Option", "Value"], rows) if rows else "")
+    options = f"<details><summary>All {len(rows)} options</summary>{table(['Option', 'Value'], rows)}</details>"
+    return shown + versions + (options if rows else "")
 
 
 def _json(value: object) -> str:

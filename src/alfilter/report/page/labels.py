@@ -86,4 +86,13 @@ CHARTS = {
         "fine detail is learned last.",
     ),
 }
+# kind of a signal: the heading over what was fitted
+KINDS = {
+    "image": "The picture",
+    "shape": "The shape",
+    "points": "The measurements",
+    "audio": "The sound",
+    "volume": "The volume",
+    "video": "The video",
+}
 ALPHA_ONLY = "This method has no α: only al-sine and al-relu learn which frequencies pass where."

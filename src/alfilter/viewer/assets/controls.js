@@ -4,6 +4,7 @@ import { css, table } from "./colours.js";
 import { drawCurve, drawResponse, responseTable, short } from "./plots.js";
 
 const $ = (id) => document.getElementById(id);
+const ON_SCREEN = "What is on the screen:";
 const all = (name) => [...document.querySelectorAll(`input[name=${name}]`)];
 
 async function ask(path, body) {
@@ -45,7 +46,11 @@ export class Controls {
     $("title").textContent = names;
     document.title = `${names}: alfilter`;
     $("facts").textContent = [`${model.method}, ${model.params.toLocaleString("en")} numbers`, `${columns} × ${rows} pixels`,
-      ...(psnr ? [`${psnr.toFixed(1)} dB`] : []), ...(model.steered ? ["steered, not saved"] : [])].join(" · ");
+      ...(psnr ? [`${psnr.toFixed(1)} dB`] : []), ...(model.steered ? [this.savedAs(model)] : [])].join(" · ");
+  }
+
+  savedAs(model) {
+    return model.saved?.version === model.version ? `steered, saved as ${model.saved.name}` : "steered, not saved";
   }
 
   // what can be shown, as choices
@@ -266,11 +271,16 @@ export class Controls {
     const { camera, tiles } = this.view, scale = camera.target;
     const shown = scale >= 100 ? Math.round(scale).toLocaleString("en") : scale >= 10 ? scale.toFixed(0) : String(Number(scale.toFixed(2)));
     if ($("scale").textContent !== `${shown}×`) $("scale").textContent = `${shown}×`;
-    if (!whole || camera.moving || !tiles.idle) return;
+    const isMeasured = whole && !camera.moving && tiles.idle;
+    $("screen").setAttribute("aria-busy", !isMeasured);
+    if (!isMeasured) { // a number of what was on the screen before would be wrong
+      if ($("screen").textContent.startsWith(ON_SCREEN)) $("screen").textContent = `${ON_SCREEN} measuring …`;
+      return;
+    }
     const { mode, first } = this.state, against = mode === "side" ? null : this.view.yardstick(first);
     const value = against && this.view.words(first) !== this.view.words(against) ? tiles.psnr(this.view.words(first), this.view.words(against), camera) : null;
     const beside = mode === "side" && this.view.panes.map(({ sources }) => this.view.yardstick(sources[0])).find(Boolean);
-    const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.` : value === null ? "" : `What is on the screen: ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
+    const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.` : value === null ? "" : `${ON_SCREEN} ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
     if ($("screen").textContent !== text) $("screen").textContent = text;
     const where = `${mode === "diff" ? "difference of " : ""}${this.view.panes.flatMap((pane) => pane.sources).map((s) => this.view.label(s)).join(", ")}`;
     $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around column ${Math.round(camera.x)}, row ${Math.round(camera.y)}`);
@@ -318,10 +328,15 @@ export class Controls {
   async save() {
     const model = this.lastSteered ?? this.models.find((m) => m.steered);
     try {
-      const answer = await ask("/api/save", { m: model.id, name: $("save-name").value });
+      const { version } = model, answer = await ask("/api/save", { m: model.id, name: $("save-name").value.trim() });
+      model.saved = { version, name: answer.file.split(/[\\/]/).at(-1) };
+      $("save-name").removeAttribute("aria-invalid");
       $("steer-said").textContent = `Saved: ${answer.file}`;
+      this.title();
     } catch (error) {
-      $("steer-said").textContent = error.message;
+      $("save-name").setAttribute("aria-invalid", "true");
+      $("save-name").focus();
+      $("steer-said").textContent = `Not saved: ${error.message}.`;
     }
   }
 
