@@ -45,7 +45,8 @@ def table(options: type) -> str:
 def tables() -> str:
     """Everything below the marker of the page."""
     parts = ["## Training", "The defaults are the paper's recipe for images; presets change them.", table(Training)]
-    for name, method in METHODS.items():
+    own = {name: row for name, row in METHODS.items() if row.options.__module__.startswith("alfilter.")}
+    for name, method in own.items():  # not those of other installed packages
         parts += [f"## `{name}`", f"{method.title}. Presets: {', '.join(method.presets)}.", table(method.options)]
     return "\n" + "\n\n".join(part.strip("\n") for part in parts) + "\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,14 +25,20 @@ ONNX = ROOT / "docs" / "guide" / "export.md"  # its block reads a graph
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder that holds the files which the blocks name, small enough to be fitted in a second."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder that holds the files which the blocks name, small enough to be fitted in a second.
+
+    A method that a block registers is forgotten afterwards.
+    """
+    known = set(METHODS)
     face = Image.fromarray(sample("astronaut").data[100:116, 210:226].copy())
     face.save(tmp_path / "photo.png")
     (tmp_path / "photos").mkdir()
     face.save(tmp_path / "photos" / "one.png")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    for name in set(METHODS) - known:
+        METHODS.unregister(name)
 
 
 @pytest.mark.parametrize("page", PYTHON, ids=name_of)
