@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from alfilter.errors import UserError
-from alfilter.experiments import EXPERIMENTS, Experiment, Run, run_experiment, table
-from alfilter.experiments.study import crop
+from alfilter.experiments import Run, Study, images, run_study, table
+from alfilter.experiments.data import MissingData
 from alfilter.signals import write_image
 
 TINY = {"width": 8, "depth": 1, "levels": 2, "grid": 4}
@@ -22,14 +22,14 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def study(count: int = 3) -> Experiment:
+def study(count: int = 3) -> Study:
     def runs() -> list[Run]:
         return [
             Run("row", "a.png", size=8, observe="every:2", seed=s, settings=TINY, training={"steps": 3})
             for s in range(count)
         ]
 
-    return Experiment("tiny", "?", runs, lambda lines: table(lines, {"dB": lambda line: line["metrics"]["psnr"]}))
+    return Study("tiny", runs, lambda lines: table(lines, {"dB": lambda line: line["metrics"]["psnr"]}))
 
 
 def quiet(line: str) -> None:
@@ -38,18 +38,18 @@ def quiet(line: str) -> None:
 
 def test_finished_runs_are_not_repeated(data: Path) -> None:
     said: list[str] = []
-    first = run_experiment(study(2), str(data), str(data / "out"), 1, quiet)
-    again = run_experiment(study(3), str(data), str(data / "out"), 1, said.append)
+    first = run_study(study(2), str(data), str(data / "out"), 1, quiet)
+    again = run_study(study(3), str(data), str(data / "out"), 1, said.append)
     assert again[:2] == first
     assert "2 finished already" in said[0]
     assert len((data / "out" / "tiny.jsonl").read_text().splitlines()) == 3
 
 
 def test_a_line_cut_by_a_crash_is_computed_again(data: Path) -> None:
-    first = run_experiment(study(2), str(data), str(data / "out"), 1, quiet)
+    first = run_study(study(2), str(data), str(data / "out"), 1, quiet)
     path = data / "out" / "tiny.jsonl"
     path.write_text(path.read_text()[:-40] + "\n")
-    again = run_experiment(study(2), str(data), str(data / "out"), 1, quiet)
+    again = run_study(study(2), str(data), str(data / "out"), 1, quiet)
     assert [line["metrics"] for line in again] == [line["metrics"] for line in first]
 
 
@@ -57,9 +57,9 @@ def test_side_by_side_equals_serial(data: Path) -> None:
     import torch
 
     threads = torch.get_num_threads()
-    serial = run_experiment(study(2), str(data), str(data / "one"), 1, quiet)
+    serial = run_study(study(2), str(data), str(data / "one"), 1, quiet)
     torch.set_num_threads(threads)
-    parallel = run_experiment(study(2), str(data), str(data / "two"), 2, quiet)
+    parallel = run_study(study(2), str(data), str(data / "two"), 2, quiet)
     assert [line["metrics"]["psnr"] for line in parallel] == pytest.approx([line["metrics"]["psnr"] for line in serial])
 
 
@@ -69,26 +69,36 @@ def test_the_table_shows_mean_and_spread() -> None:
     assert rows[2:] == ["| a | 2 | 2.00 ± 1.41 |", "| b | 1 | 5.00 |"]
 
 
-def test_a_crop_is_the_middle(data: Path) -> None:
-    whole, middle = crop(data / "a.png", None), crop(data / "a.png", 8)
-    assert np.array_equal(middle.data, whole.data[2:10, 3:11])
-    with pytest.raises(UserError, match="a crop of 99 was asked"):
-        crop(data / "a.png", 99)
-
-
 def test_the_data_folder_must_be_there() -> None:
-    with pytest.raises(UserError, match="name it with --data"):
-        run_experiment(study(), "/no/such/folder", None, 1, quiet)
-
-
-def test_every_study_has_runs_with_names_of_their_own() -> None:
-    for name, each in EXPERIMENTS.items():
-        names = [run.name for run in each.runs()]
-        assert each.name == name
-        assert len(set(names)) == len(names) > 0
+    with pytest.raises(MissingData, match=r"^the data folder /no/such/folder lacks a\.png$"):
+        run_study(study(), "/no/such/folder", None, 1, quiet)
 
 
 def test_a_table_writes_equal_counts_as_counts() -> None:
     lines = [{"group": "a", "n": 1234.0, "x": 1.0}, {"group": "a", "n": 1234.0, "x": 2.0}]
     text = table(lines, {"n": lambda line: line["n"], "x": lambda line: line["x"]})
     assert "| a | 2 | 1,234 | 1.50 ± 0.71 |" in text
+
+
+def test_every_run_is_checked_before_the_first_starts(data: Path) -> None:
+    def late(**wrong: object) -> Study:
+        runs = [Run("fine", "a.png", settings=TINY), Run("wrong", "a.png", **wrong)]  # type: ignore[arg-type]
+        return Study("late", lambda: runs, str)
+
+    for wrong, message in (
+        ({"method": "sirne"}, "did you mean 'siren'"),
+        ({"preset": "papr"}, "no preset 'papr'"),
+        ({"settings": {"widht": 8}}, "did you mean 'width'"),
+        ({"training": {"stps": 8}}, "did you mean 'steps'"),
+    ):
+        with pytest.raises(UserError, match=message):
+            run_study(late(**wrong), str(data), str(data / "out"), 1, quiet)
+    assert not (data / "out").exists()
+
+
+def test_runs_may_ask_for_the_data_folder(data: Path) -> None:
+    def runs(folder: str) -> list[Run]:
+        return [Run("row", name, size=8, settings=TINY, training={"steps": 2}) for name in images(folder)]
+
+    lines = run_study(Study("all", runs, str), str(data), str(data / "out"), 1, quiet)
+    assert [line["image"] for line in lines] == ["a.png"]

@@ -1,55 +1,38 @@
-"""What `alfilter experiment` does for the paper's tables and figures: scales, figures, verdicts."""
+"""The paper beside our runs: its claims judged by result lines, its printed values, its captions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alfilter.errors import UserError, nearest
+from alfilter.errors import UserError
 
 if TYPE_CHECKING:
-    from alfilter.experiments import Experiment
-
-OUT = "runs/experiments"
+    from alfilter.report.overview.facts import Facts
 
 
-def at_scale(name: str, scale: str, data: str, fetch: bool = False) -> Experiment:
-    """The study behind a table or figure of the paper at a scale, its data fetched if asked."""
-    from alfilter.experiments import PAPER
-    from alfilter.experiments.data import fetch_missing
+def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
+    """What the paper says about studies with these result lines: its claims judged, its printed values, its captions."""
+    from alfilter.experiments import STUDIES
+    from alfilter.experiments.paper.claims import judged
+    from alfilter.experiments.paper.printed import printed_for
+    from alfilter.report.overview.facts import Claim, Facts
 
-    if name not in PAPER:
-        raise UserError(f"{name!r} is no table or figure of the paper; {nearest(name, PAPER)}")
-    if fetch:
-        fetch_missing(data)
-    return PAPER[name].at(scale, data)
-
-
-def write_figures(item: str, study: str, lines: Any, out: str | None, say: Callable[[str], None]) -> None:
-    """The figures of a table or figure of the paper, beside its result lines."""
-    from alfilter.report.figures.paper import write_plates
-
-    for path in write_plates(item, study, lines, Path(out or OUT)):
-        say(f"figure {path}")
-
-
-def print_paper() -> None:
-    """The paper's tables and figures that are no study of their own but a view of one, and the verdicts."""
-    from alfilter.experiments import EXPERIMENTS, PAPER
-
-    for name, item in PAPER.items():
-        if name not in EXPERIMENTS:
-            print(f"{name:<16}{item.shows} (the runs of {item.study.name})")
-    print(f"{'claims':<16}every claim of the paper that finished studies can judge, with its verdict")
+    claims = [Claim(v.claim, v.where, v.verdict, v.evidence, v.command) for v in judged(lines) if v.known]
+    tables = {study: table for study in lines if (table := printed_for(study)) is not None}
+    printed = {study: (table.title, table.values) for study, table in tables.items()}
+    captions = {name: study.question for name, study in STUDIES.declared.items() if study.paper}
+    return Facts(claims, printed, captions)
 
 
 def print_claims(out: str | None) -> int:
     """A Markdown table of the claims, judged by the result lines in a folder."""
     from alfilter.experiments.paper.claims import judged
+    from alfilter.experiments.runner.sweep import RESULTS
     from alfilter.report.overview.collect import read_results
 
-    folder = Path(out or OUT)
+    folder = Path(out or RESULTS)
     lines = {path.stem: read_results(path) for path in sorted(folder.glob("*.jsonl"))}
     if not lines:
         raise UserError(f"no result lines in {folder}; run a study first, 'alfilter experiment --list' names them")

@@ -20,17 +20,21 @@ def add_report(commands: Any) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    from alfilter.commands.paper import paper_facts
     from alfilter.files import write_text
     from alfilter.report.overview.collect import collect
     from alfilter.report.overview.html import render_overview
     from alfilter.report.overview.tables import as_csv, as_latex, as_markdown, tabulate
 
     collection = collect(arguments.paths)
+    studies = collection.studies()
+    facts = paper_facts({name: [entry.line for entry in rows] for name, rows in studies.items()})
     if arguments.format == "html":
-        text, out = render_overview(collection, arguments.title), arguments.out or "report.html"
+        text, out = render_overview(collection, arguments.title, facts), arguments.out or "report.html"
     else:
         write = {"markdown": as_markdown, "csv": as_csv, "latex": as_latex}[arguments.format]
-        text, out = write([tabulate(name, rows) for name, rows in collection.studies().items()]), arguments.out
+        tables = [tabulate(name, rows, facts.printed.get(name, ("", {}))[1]) for name, rows in studies.items()]
+        text, out = write(tables), arguments.out
     if out is None:
         sys.stdout.write(text)
         return 0

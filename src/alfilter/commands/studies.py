@@ -1,4 +1,4 @@
-"""Commands about methods: list them, compare them in a repeatable study."""
+"""`alfilter methods` and `alfilter experiment`: list the methods, compare them in a repeatable study."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import argparse
 import functools
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.paper import at_scale, print_claims, print_paper, write_figures
+from alfilter.commands.paper import print_claims
 from alfilter.commands.shared import add_json
-from alfilter.errors import UserError, nearest
+from alfilter.errors import UserError
+
+if TYPE_CHECKING:
+    from alfilter.experiments import Study
+    from alfilter.experiments.data import MissingData
 
 
 def add_methods(commands: Any) -> None:
@@ -41,10 +45,9 @@ def add_experiment(commands: Any) -> None:
     p.add_argument("--list", action="store_true", help="name the studies")
     p.add_argument("--scale", choices=("cpu", "paper"), default="cpu",
                    help="paper: the paper's full protocol; cpu: its twin for two cores (default: cpu)")  # fmt: skip
-    p.add_argument("--fetch", action="store_true", help="with --scale paper: fetch the data that can be had")
-    p.add_argument(
-        "--data", metavar="DIR", default="../shared/data", help="where the images are (default: ../shared/data)"
-    )
+    p.add_argument("--fetch", action="store_true", help="fetch the public pictures that the data folder lacks")
+    p.add_argument("--data", metavar="DIR",
+                   help="where the data is (default: $ALFILTER_DATA, or ~/.cache/alfilter/data)")  # fmt: skip
     p.add_argument("--out", metavar="DIR", help="where the result lines go (default: runs/experiments)")
     p.add_argument("--workers", type=int, default=2, help="runs side by side, one core each (default: 2)")
     p.add_argument("--threads", type=int, help="cores of one run (default: 1; all when --workers is 1)")
@@ -54,36 +57,55 @@ def add_experiment(commands: Any) -> None:
 
 
 def _experiment(arguments: argparse.Namespace) -> int:
-    from alfilter.experiments import EXPERIMENTS, PAPER, read_study, run_experiment
+    from alfilter.experiments.data import data_folder, fetch_missing
 
-    if arguments.list or arguments.name is None:
-        for name, study in EXPERIMENTS.items():
-            print(f"{name:<16}{study.question}")
-        print_paper()
-        return 0
+    data = arguments.data or data_folder()
+    say = functools.partial(print, file=sys.stderr, flush=True)
+    if arguments.fetch:
+        say(f"{len(fetch_missing(data))} files fetched into {data}")
     if arguments.name == "claims":
         return print_claims(arguments.out)
-    if arguments.name in PAPER or arguments.scale == "paper":
-        study = at_scale(arguments.name, arguments.scale, arguments.data, arguments.fetch)
-    elif arguments.name.endswith(".py"):
-        study = read_study(arguments.name)
-    elif arguments.name in EXPERIMENTS:
-        study = EXPERIMENTS[arguments.name]
-    else:
-        raise UserError(f"there is no study {arguments.name!r}; {nearest(arguments.name, EXPERIMENTS)}")
-    say = functools.partial(print, file=sys.stderr, flush=True)
-    many: dict[str, Any] = {"threads": arguments.threads, "ray": arguments.ray, "live": sys.stderr.isatty()}
-    lines = run_experiment(study, arguments.data, arguments.out, arguments.workers, say, **many)
-    print(json.dumps(lines) if arguments.json else study.summarise(lines))
-    _draw(arguments.name, lines, arguments.out, say)
-    write_figures(arguments.name, study.name, lines, arguments.out, say)
+    if arguments.list or (arguments.name is None and not arguments.fetch):
+        return _print_studies()
+    return 0 if arguments.name is None else _run(arguments, data, say)
+
+
+def _print_studies() -> int:
+    from alfilter.experiments import STUDIES
+
+    for name, study in STUDIES.declared.items():
+        print(f"{name:<16}{study.question}")
+    print(f"{'claims':<16}every claim of the paper that finished studies can judge, with its verdict")
     return 0
 
 
-def _draw(name: str, lines: Any, out: str | None, say: Any) -> None:
-    """The figure of a study that has one, beside its lines."""
-    from alfilter.report.figures.studies import write_figure
+def _run(arguments: argparse.Namespace, data: str, say: Any) -> int:
+    from alfilter.experiments import run_study
+    from alfilter.experiments.data import MissingData
+    from alfilter.experiments.runner.sweep import RESULTS
+    from alfilter.report.figures.registry import write_figure
 
-    path = write_figure(name, lines, out or "runs/experiments")
+    many: dict[str, Any] = {"threads": arguments.threads, "ray": arguments.ray, "live": sys.stderr.isatty()}
+    try:
+        study = _study(arguments.name, arguments.scale, data)
+        lines = run_study(study, data, arguments.out, arguments.workers, say, **many)
+    except MissingData as error:
+        raise UserError(f"{error}; {_advice(error)}") from error
+    print(json.dumps(lines) if arguments.json else study.summarise(lines))
+    path = write_figure(arguments.name, study.name, lines, arguments.out or RESULTS)
     if path is not None:
         say(f"figure {path}")
+    return 0
+
+
+def _study(name: str, scale: str, data: str) -> Study:
+    """A study of the list at a scale, or the one that a file declares."""
+    from alfilter.experiments import STUDIES, read_study
+    from alfilter.experiments.paper.scale import at_scale
+
+    return at_scale(read_study(name) if name.endswith(".py") else STUDIES[name], scale, data)
+
+
+def _advice(error: MissingData) -> str:
+    fetch = "fetch what is missing with 'alfilter experiment --fetch', or " if error.fetchable else ""
+    return f"{fetch}name the folder that has it with --data"

@@ -15,11 +15,11 @@ import numpy as np
 
 from alfilter.experiments.study import Lines
 
-KEPT = 192  # side of the largest picture that is kept with a result line
+THUMBNAIL = 192  # side of the largest picture that is kept with a result line
 LPIPS = "lpips/lpips_alex_v0.1.npz"  # below the data folder
 
 
-def perceived(prediction: Any, target: Any, data: str) -> dict[str, float]:
+def lpips_if_available(prediction: Any, target: Any, data: str) -> dict[str, float]:
     """LPIPS where its weights are found: under $ALFILTER_LPIPS, or in the data folder."""
     from alfilter.metrics.image import lpips
 
@@ -40,7 +40,7 @@ def thinned_curve(history: Lines) -> list[list[float]]:
     return early + [late[k] for k in sorted(picked)]
 
 
-def seen_of(task: Any) -> Any:
+def observed_mask(task: Any) -> Any:
     """Which pixels of a picture's task are seen: (H, W), or none when all are."""
     if task.seen is None:
         return None
@@ -49,7 +49,7 @@ def seen_of(task: Any) -> Any:
     return flat.reshape(task.signal.shape)
 
 
-def kept(model: Any, prediction: Any, target: Any, seen: Any = None) -> dict[str, Any]:
+def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> dict[str, Any]:
     """Small pictures as base64 PNG: truth, reconstruction, what was seen, and α with its range and its meaning.
 
     model: none for an interpolator. Of a picture larger than 192 pixels a side the most detailed square is kept, of α
@@ -57,8 +57,8 @@ def kept(model: Any, prediction: Any, target: Any, seen: Any = None) -> dict[str
     """
     from alfilter.analysis import alpha_map, filtered_encoding_of
 
-    top, left = busiest(target, KEPT)
-    window = (slice(top, top + KEPT), slice(left, left + KEPT))
+    top, left = busiest(target, THUMBNAIL)
+    window = (slice(top, top + THUMBNAIL), slice(left, left + THUMBNAIL))
     pictures = {"reference": png(target[window]), "reconstruction": png(prediction[window])}
     if seen is not None:
         pictures["observed"] = png(np.where(seen[..., None], target, 0.0)[window])

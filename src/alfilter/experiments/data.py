@@ -1,11 +1,20 @@
-"""Data of the paper's protocol that can be had from a public address, each file with its hash."""
+"""The data of studies: where it lies, what can be fetched from a public address, pictures cropped and reduced."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from alfilter.errors import UserError
+
+if TYPE_CHECKING:
+    from alfilter.signals import GridSignal
+
+_PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".npy")
 
 # 16 of the 32 DIV2K pictures of Tancik et al., 512×512, as FINER's repository holds them; for academic use. The other
 # 16 (its test_data) belong under div2k/16.png … 31.png: without a hash they are not fetched.
@@ -34,6 +43,72 @@ FILES: dict[str, tuple[str, str]] = {
 }
 
 
+def data_folder() -> str:
+    """Where data is looked for and fetched to: $ALFILTER_DATA, or a folder of the user's cache."""
+    named = os.environ.get("ALFILTER_DATA")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return named or str(cache / "alfilter" / "data")
+
+
+class MissingData(UserError):
+    """Files that a study needs and the data folder lacks. fetchable: whether `fetch_missing` gets all of them."""
+
+    def __init__(self, data: str, files: Sequence[str]) -> None:
+        more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
+        super().__init__(f"the data folder {data} lacks {files[0]}{more}")
+        self.fetchable = set(files) <= set(FILES)
+
+
+def missing_files(names: Iterable[str], data: str) -> list[str]:
+    """Those of the named signals that are files below the data folder and are not there, each once.
+
+    A name without an ending, like `terrain`, is no file; what follows a `#` says what is done with one.
+
+    >>> missing_files(["terrain", "a.png", "b.obj#carved", "a.png"], "/no/such/folder")
+    ['a.png', 'b.obj']
+    """
+    files = dict.fromkeys(name.partition("#")[0] for name in names)
+    return [file for file in files if Path(file).suffix and not (Path(data) / file).is_file()]
+
+
+def images(folder: str | Path) -> list[str]:
+    """The names of all pictures below a folder, sorted: one `Run` each makes a study over a collection."""
+    root = Path(folder).expanduser()
+    if not root.is_dir():
+        raise UserError(f"the images are expected in a folder, {root} is none; name another")
+    files = (file for file in root.rglob("*") if file.suffix.lower() in _PICTURES and file.is_file())
+    return sorted(file.relative_to(root).as_posix() for file in files)
+
+
+def crop(path: Path, size: int | None) -> GridSignal:
+    """A picture, or the square in its middle."""
+    from alfilter.signals import GridSignal, read_image
+
+    picture = read_image(path)
+    if size is None:
+        return picture
+    top, left = ((n - size) // 2 for n in picture.shape)
+    if top < 0 or left < 0:
+        raise UserError(
+            f"{path} is {picture.shape[1]}x{picture.shape[0]}, a crop of {size} was asked; give larger images"
+        )
+    return GridSignal(picture.data[top : top + size, left : left + size].copy())
+
+
+def reduced(picture: GridSignal, size: int) -> GridSignal:
+    """A picture reduced to size × size by area: every new pixel is the mean of what it covers, rounded to 8 bits."""
+    from skimage.transform import resize_local_mean
+
+    from alfilter.signals import GridSignal
+
+    if picture.shape == (size, size):
+        return picture
+    small: Any = resize_local_mean(  # type: ignore[no-untyped-call]
+        picture.data.astype(np.float64), (size, size), channel_axis=-1
+    )
+    return GridSignal(np.rint(small).astype(np.uint8))
+
+
 def fetch_missing(data: str, files: Mapping[str, tuple[str, str]] = FILES) -> list[Path]:
     """Fetch the files a data folder lacks and check their hashes; what is there is left alone.
 
@@ -46,7 +121,7 @@ def fetch_missing(data: str, files: Mapping[str, tuple[str, str]] = FILES) -> li
         import pooch
     except ImportError as error:
         raise UserError("fetching needs pooch; install it with: pip install 'alfilter[fetch]'") from error
-    got = []
+    fetched = []
     for name, (address, digest) in missing.items():
         target = Path(data) / name
         try:
@@ -54,6 +129,6 @@ def fetch_missing(data: str, files: Mapping[str, tuple[str, str]] = FILES) -> li
             pooch.retrieve(address, f"sha256:{digest}", fname=target.name, path=target.parent, progressbar=False)
         except (OSError, ValueError) as error:  # no connection, a full disk, another hash
             reason = " ".join(str(error).split())[:160]
-            raise UserError(f"cannot fetch {name} from {address}: {reason}; put the file into {data}") from error
-        got.append(target)
-    return got
+            raise UserError(f"cannot fetch {name} from {address}: {reason}; put it there: {target}") from error
+        fetched.append(target)
+    return fetched

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import statistics
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from alfilter import __version__
-from alfilter.errors import UserError
+from alfilter.experiments.data import crop
 
 Lines = list[dict[str, Any]]
 
@@ -26,7 +27,7 @@ class Run:
     group: str
     image: str
     method: str = "al-sine"
-    preset: str = "paper"
+    preset: str = "default"
     size: int | None = None
     observe: str = "all"
     seed: int = 0
@@ -53,15 +54,41 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """A study: what it asks, its runs, how its lines become text, and how a run is carried out if not by `execute`."""
+class Study:
+    """Runs, a table of their result lines, and how one is carried out.
+
+    runs: a function of nothing, or of the data folder. execute: a run, the data folder and the number of threads → the
+    result line; none takes `execute` of this module. question: what it asks, in one line. full: for a study of the
+    paper, its own protocol on those files of `needs` that there are; shrinks: what `runs` makes smaller than that.
+    source: set by `read_study` for a study in a user's file.
+    """
 
     name: str
-    question: str
-    runs: Callable[[], list[Run]]
+    runs: Callable[[], list[Run]] | Callable[[str], list[Run]]
     summarise: Callable[[Lines], str]
-    execute: Callable[[Run, str, int], dict[str, Any]] | None = None  # how a run is carried out; none: `execute`
-    source: Source | None = None  # set by `read_study` for a study in a user's file
+    execute: Callable[[Run, str, int], dict[str, Any]] | None = None
+    question: str = ""
+    full: Callable[[tuple[str, ...]], list[Run]] | None = None
+    needs: tuple[str, ...] = ()
+    shrinks: str = ""
+    source: Source | None = None
+
+    def runs_in(self, data: str) -> list[Run]:
+        """The runs, for a data folder."""
+        runs: Callable[..., list[Run]] = self.runs
+        parameters = inspect.signature(runs).parameters.values()
+        takes_data = any(parameter.default is parameter.empty for parameter in parameters)
+        return runs(data) if takes_data else runs()
+
+
+def check_run(run: Run) -> None:
+    """Raise what `execute` would raise for a method, preset, option or setting that does not exist."""
+    from alfilter.config import configure
+    from alfilter.methods import method, preset, training
+
+    options = {**preset(run.method, run.preset).options, **run.settings}
+    configure(method(run.method).options, options, run.method)
+    training(run.method, run.preset, **run.training)
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
@@ -90,23 +117,8 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     }
 
 
-def crop(path: Path, size: int | None) -> Any:
-    """A picture, or the square in its middle."""
-    from alfilter.signals import GridSignal, read_image
-
-    picture = read_image(path)
-    if size is None:
-        return picture
-    top, left = ((n - size) // 2 for n in picture.shape)
-    if top < 0 or left < 0:
-        raise UserError(
-            f"{path} is {picture.shape[1]}x{picture.shape[0]}, a crop of {size} was asked; give larger images"
-        )
-    return GridSignal(picture.data[top : top + size, left : left + size].copy())
-
-
 def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float | None]]) -> str:
-    """A Markdown table: a row a group in order of appearance, mean ± spread over its runs a column."""
+    """A Markdown table: one row per group in order of appearance; mean ± spread over its runs in every column."""
     groups: dict[str, Lines] = {}
     for line in lines:
         groups.setdefault(line["group"], []).append(line)

@@ -1,4 +1,4 @@
-"""A study of your own: a Python file that says `STUDY = Experiment(...)`."""
+"""A study of your own: a Python file that says `STUDY = Study(...)`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from pathlib import Path
 from types import ModuleType
 
 from alfilter.errors import UserError
-from alfilter.experiments.study import Experiment, Source
-
-_PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".npy")
+from alfilter.experiments.study import Source, Study
 
 
-def read_study(path: str) -> Experiment:
+def read_study(path: str) -> Study:
     """The study that a file declares; the file's text goes with it, so that workers elsewhere know its functions."""
     file = Path(path).expanduser()
     try:
@@ -23,16 +21,16 @@ def read_study(path: str) -> Experiment:
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read the study {file}: {error}; check the path") from error
     study = getattr(load(source), "STUDY", None)
-    if not isinstance(study, Experiment):
+    if not isinstance(study, Study):
         got = "nothing of that name" if study is None else type(study).__name__
-        raise UserError(f"expected STUDY = Experiment(...) in {file}, got {got}; see docs/guide/studies.md")
+        raise UserError(f"expected STUDY = Study(...) in {file}, got {got}; see docs/guide/studies.md")
     if not study.name or not all(letter.isalnum() or letter in "-_." for letter in study.name):
         raise UserError(f"a study's name becomes a file's: letters, digits, - and _ were expected, got {study.name!r}")
     return replace(study, source=source)
 
 
 def load(source: Source) -> ModuleType:
-    """The module of a study's file, made once a process under a name that its text decides.
+    """The module of a study's file, made once per process under a name that its text decides.
 
     Functions travel between processes by the name of their module: every process that has called `load` finds them.
     """
@@ -61,12 +59,3 @@ def _place(error: Exception, path: str) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     where = f" (line {lines[-1]})" if lines else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
-
-
-def images(folder: str | Path) -> list[str]:
-    """The names of all pictures below a folder, sorted: one `Run` each makes a study over a collection."""
-    root = Path(folder).expanduser()
-    if not root.is_dir():
-        raise UserError(f"the images are expected in a folder, {root} is none; name another")
-    found = (file for file in root.rglob("*") if file.suffix.lower() in _PICTURES and file.is_file())
-    return sorted(file.relative_to(root).as_posix() for file in found)

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from tests.support.commands import picture
 
-from alfilter.experiments import EXPERIMENTS
+from alfilter.experiments import STUDIES
 from alfilter.experiments.compare.between import (
     BEST,
     IMAGES,
     SEARCHED,
     execute,
     large,
-    reduced,
     runs,
     search,
     summarise,
@@ -24,7 +23,7 @@ from alfilter.experiments.compare.between import (
 )
 from alfilter.experiments.compare.interpolators import PIXELS, POINTS, bicubic
 from alfilter.experiments.study import Run
-from alfilter.signals import GridSignal, read_image
+from alfilter.signals import read_image
 
 
 def every_other(shape: tuple[int, int]) -> np.ndarray:
@@ -61,13 +60,6 @@ def test_interpolators_of_points_follow_a_plane(name: str) -> None:
     np.testing.assert_allclose(POINTS[name](places, plane(places), queries), plane(queries), atol=0.1)
 
 
-def test_reduced_by_area() -> None:
-    data = np.arange(16, dtype=np.uint8).reshape(4, 4, 1) * 4
-    assert reduced(GridSignal(data), 2).data[..., 0].tolist() == [[10, 18], [42, 50]]
-    same = GridSignal(data)
-    assert reduced(same, 4) is same
-
-
 def test_the_terrain_ships_with_matplotlib() -> None:
     signal = terrain()
     assert len(signal) == 344 * 403
@@ -80,7 +72,7 @@ def test_runs_are_named_once_and_the_search_keeps_off_the_tables_pictures() -> N
     assert not set(IMAGES) & set(SEARCHED)
     counts = {name: sum(run.method == name for run in search()) for name in BEST}
     assert len(set(counts.values())) == 1, "every method has as many settings"
-    assert {"between", "between-large", "between-search"} <= set(EXPERIMENTS)
+    assert {"between", "between-large", "between-search"} <= set(STUDIES)
 
 
 def test_a_small_trial_of_each_kind(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from rich.console import Console
 
 from alfilter.experiments import Run
 from alfilter.experiments.runner.job import Event
-from alfilter.experiments.runner.progress import Board
+from alfilter.experiments.runner.progress import StudyProgress
 
 RUNS = [Run("first", "a.png"), Run("second", "b.png", seed=3)]
 
 
-def board() -> tuple[Board, list[str]]:
+def board() -> tuple[StudyProgress, list[str]]:
     said: list[str] = []
-    return Board("study", RUNS, said.append), said
+    return StudyProgress("study", RUNS, said.append), said
 
 
 def test_plain_lines_tell_what_ended() -> None:

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.commands import alfilter, complaint
+from tests.support.commands import alfilter
 
 from alfilter import __version__
 from alfilter.errors import UserError
-from alfilter.experiments import Experiment, Run, images, read_study, run_experiment
-from alfilter.experiments.runner.sweep import Ledger
+from alfilter.experiments import Run, Study, read_study, run_study
 from alfilter.signals import write_image
 
 # a study as a user writes it; the file "armed" makes one run die half way, once
@@ -28,7 +27,7 @@ import os, signal
 from dataclasses import replace
 from pathlib import Path
 
-from alfilter.experiments import Experiment, Run, table
+from alfilter.experiments import Study, Run, table
 from alfilter.experiments.study import execute as usual
 
 ARMED = Path(__file__).with_name("armed")
@@ -48,7 +47,7 @@ def execute(run, data, threads):
     return usual(run, data, threads)
 
 
-STUDY = Experiment("mine", "does it survive?", runs, lambda lines: table(lines, {"n": lambda line: 1.0}), execute)
+STUDY = Study("mine", runs, lambda lines: table(lines, {"n": lambda line: 1.0}), execute)
 """
 
 # runs that need no training: what happens around them is looked at
@@ -56,7 +55,7 @@ QUICK = """
 import os, signal, time
 from pathlib import Path
 
-from alfilter.experiments import Experiment, Run
+from alfilter.experiments import Study, Run
 
 def execute(run, data, threads):
     if run.group == "dies":
@@ -68,7 +67,7 @@ def execute(run, data, threads):
         raise KeyError("no such thing")
     return {{"metrics": {{"value": float(run.seed)}}}}
 
-STUDY = Experiment("quick", "?", lambda: [Run(g, "-", seed=s) for s, g in enumerate({groups})],
+STUDY = Study("quick", lambda: [Run(g, "-", seed=s) for s, g in enumerate({groups})],
                    lambda lines: str(len(lines)), execute)
 """
 
@@ -111,7 +110,7 @@ def check_complete(path: Path, serial: dict[str, Any]) -> None:
 def test_a_killed_process_costs_nothing_but_time(data: Path, serial: dict[str, Any]) -> None:
     (data / "armed").touch()
     said: list[str] = []
-    run_experiment(read_study(str(data / "mine.py")), str(data), str(data / "pool"), 2, said.append)
+    run_study(read_study(str(data / "mine.py")), str(data), str(data / "pool"), 2, said.append)
     assert not (data / "armed").exists()
     assert sum("killed by signal 9" in line for line in said) == 1
     check_complete(data / "pool" / "mine.jsonl", serial)
@@ -141,7 +140,7 @@ def test_a_line_says_all_about_its_run(data: Path, serial: dict[str, Any]) -> No
 def test_a_run_that_always_dies_is_given_up_and_the_others_are_kept(data: Path) -> None:
     said: list[str] = []
     with pytest.raises(UserError, match=r"1 of 3 runs failed, the first: its worker was lost 3 times \(killed by"):
-        run_experiment(read_study(quick(data, "a", "dies", "b")), str(data), str(data / "out"), 2, said.append)
+        run_study(read_study(quick(data, "a", "dies", "b")), str(data), str(data / "out"), 2, said.append)
     assert [line["metrics"] for line in lines_of(data / "out" / "quick.jsonl")] == [{"value": 0.0}, {"value": 2.0}]
     assert sum("is begun again" in line for line in said) == 2
 
@@ -183,46 +182,17 @@ def alive(pid: int) -> bool:
     return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
 
 
-def test_a_ledger_holds_whole_lines_and_each_run_once(tmp_path: Path) -> None:
-    path = tmp_path / "sub" / "study.jsonl"
-    path.parent.mkdir()
-    path.write_text('{"name": "a", "v": 1}\n[3]\n{"name": "b", "v"')
-    with Ledger(path) as ledger:
-        assert list(ledger.lines) == ["a"]
-        ledger.add({"name": "b", "v": 2})
-        ledger.add({"name": "b", "v": 3})
-    assert lines_of(path) == [{"name": "a", "v": 1}, {"name": "b", "v": 2}]
-
-
-def test_a_ledger_has_one_writer(tmp_path: Path) -> None:
-    first, second = Ledger(tmp_path / "study.jsonl"), Ledger(tmp_path / "study.jsonl")
-    with first, pytest.raises(UserError, match="another command writes"):
-        second.__enter__()
-    with second:
-        second.add({"name": "a"})
-
-
-def test_a_study_file_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
-    assert "no such file" in complaint("experiment", tmp_path / "none.py").lower()
-    assert "ZeroDivisionError: division by zero (line 2)" in complaint("experiment", declared(tmp_path, "\n1 / 0\n"))
-    assert "SyntaxError" in complaint("experiment", declared(tmp_path, "def"))
-    assert "got nothing of that name" in complaint("experiment", declared(tmp_path, "x = 1\n"))
-    assert "got int" in complaint("experiment", declared(tmp_path, "STUDY = 1\n"))
-    nameless = "from alfilter.experiments import Experiment\nSTUDY = Experiment('a/b', '', list, str)\n"
-    assert "a study's name becomes a file's" in complaint("experiment", declared(tmp_path, nameless))
-
-
 def test_a_function_that_cannot_travel_is_refused(data: Path) -> None:
-    study = Experiment("lambda", "?", lambda: [Run("a", "-")], str, lambda run, data, threads: {"metrics": {}})
+    study = Study("lambda", lambda: [Run("a", "-")], str, lambda run, data, threads: {"metrics": {}})
     with pytest.raises(UserError, match="must be a function at the top of its file"):
-        run_experiment(study, str(data), str(data / "out"), 2, lambda line: None)
-    assert run_experiment(study, str(data), str(data / "out"), 1, lambda line: None)[0]["metrics"] == {}
+        run_study(study, str(data), str(data / "out"), 2, lambda line: None)
+    assert run_study(study, str(data), str(data / "out"), 1, lambda line: None)[0]["metrics"] == {}
 
 
 def test_without_ray_the_extra_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"pip install 'alfilter\[ray\]'"):
-        run_experiment(read_study(quick(data, "a")), str(data), str(data / "o"), 1, lambda line: None, ray="local")
+        run_study(read_study(quick(data, "a")), str(data), str(data / "o"), 1, lambda line: None, ray="local")
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
@@ -235,13 +205,4 @@ def test_an_address_where_nobody_listens_is_refused_at_once(data: Path) -> None:
 
 def test_workers_and_threads_are_counts(data: Path) -> None:
     with pytest.raises(UserError, match="must be at least 1, got 0"):
-        run_experiment(read_study(quick(data, "a")), str(data), str(data / "o"), 0, lambda line: None)
-
-
-def test_images_of_a_folder(data: Path) -> None:
-    (data / "sub").mkdir()
-    for name in ("sub/b.JPG", "sub/note.txt"):
-        (data / name).touch()
-    assert images(data) == ["a.png", "sub/b.JPG"]
-    with pytest.raises(UserError, match="is none"):
-        images(data / "a.png")
+        run_study(read_study(quick(data, "a")), str(data), str(data / "o"), 0, lambda line: None)

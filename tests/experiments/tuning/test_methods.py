@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alfilter.experiments import run_experiment
+from alfilter.experiments import run_study
 from alfilter.experiments.tuning import methods as tuning
 from alfilter.experiments.tuning.methods import SEARCHES, TRIALS, Axis, line_search
 from alfilter.methods import METHODS, Density, preset, training, tuned
@@ -61,8 +61,8 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     write_image(tmp_path / "div2k" / "06.png", np.random.default_rng(0).random((12, 12, 3)))
     monkeypatch.setattr(tuning, "SIZE", 8)
     monkeypatch.setitem(tuning.COMMON, "steps", 2)
-    only = tuning.Experiment("tuning", "?", lambda: tuning.runs()[4:5], tuning.summarise, tuning.execute)
-    (line,) = run_experiment(only, str(tmp_path), str(tmp_path / "out"), 1, lambda line: None)
+    only = tuning.Study("tuning", lambda: tuning.runs()[4:5], tuning.summarise, tuning.execute)
+    (line,) = run_study(only, str(tmp_path), str(tmp_path / "out"), 1, lambda line: None)
     assert len(line["trials"]) == TRIALS
     assert line["trials"][0]["settings"] == {"omega": 30.0, "lr": 1e-4}
     assert line["trials"][-1]["settings"]["schedule"] == "constant"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alfilter.experiments import EXPERIMENTS, run_experiment
+from alfilter.experiments import STUDIES, run_study
 from alfilter.experiments.paper.shapes import METHODS
 from alfilter.experiments.tuning import shapes as shapes_search
 from alfilter.experiments.tuning.minute import draws
@@ -48,11 +48,9 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     trimesh.creation.icosphere(subdivisions=2).export(tmp_path / "meshes" / "bunny.obj")
     monkeypatch.setattr(shapes_search, "RESOLUTION", 24)
     monkeypatch.setattr(shapes_search, "BUDGET", 0.1)
-    study = EXPERIMENTS["shapes-search"]
-    only = shapes_search.Experiment(
-        study.name, study.question, lambda: shapes_search.runs()[1:2], study.summarise, study.execute
-    )
-    (line,) = run_experiment(only, str(tmp_path), str(tmp_path / "out"), 1, lambda line: None)
+    study = STUDIES["shapes-search"]
+    only = shapes_search.Study(study.name, lambda: shapes_search.runs()[1:2], study.summarise, study.execute)
+    (line,) = run_study(only, str(tmp_path), str(tmp_path / "out"), 1, lambda line: None)
     assert len(line["trials"]) == BROAD + NARROW
     best = max(trial["metrics"].get("iou", 0.0) for trial in line["trials"])
     assert line["metrics"].get("iou", 0.0) == best

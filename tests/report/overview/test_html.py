@@ -12,7 +12,14 @@ from tests.support.commands import alfilter, complaint
 from tests.support.result_lines import fitting_lines, line, written
 
 from alfilter.report.overview.collect import Collection, collect
+from alfilter.report.overview.facts import Claim, Facts
 from alfilter.report.overview.html import render_overview
+
+
+FACTS = Facts(
+    [Claim("Ours-Sine is best", "Table 1", "holds", "40.50 before 33.50", "alfilter experiment image-fitting")],
+    {"image-fitting": ("Quantitative comparison", {"al-sine": {"psnr": 46.27}})},
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(folder: Path) -> Path:
     out = folder / "report.html"
-    out.write_text(render_overview(collect([folder]), "A title"), encoding="utf-8")
+    out.write_text(render_overview(collect([folder]), "A title", FACTS), encoding="utf-8")
     return out
 
 

@@ -15,12 +15,15 @@ from alfilter.report.overview.collect import Entry, from_line
 from alfilter.report.overview.tables import as_csv, as_latex, as_markdown, shown, tabulate
 
 
+PRINTED = {"al-sine": {"psnr": 46.27}}
+
+
 def fitted() -> list[Entry]:
     return [from_line("image-fitting", each) for each in fitting_lines()]
 
 
 def test_mean_spread_and_printed_value_by_hand() -> None:
-    table = tabulate("image-fitting", fitted())
+    table = tabulate("image-fitting", fitted(), PRINTED)
     assert [column.metric for column in table.columns] == ["psnr", "ssim", "lpips"]
     row = table.rows[-1]
     assert (row.group, row.runs, row.params) == ("al-sine", 2, 1000)
@@ -45,7 +48,7 @@ def test_a_row_with_fewer_runs_is_never_the_best() -> None:
 
 
 def test_markdown_has_one_width_and_marks_the_best() -> None:
-    rows = as_markdown([tabulate("image-fitting", fitted())]).strip().splitlines()[2:]
+    rows = as_markdown([tabulate("image-fitting", fitted(), PRINTED)]).strip().splitlines()[2:]
     assert len({row.count("|") for row in rows}) == 1
     assert "**40.50** ± 0.71 | 46.27" in rows[-1]
 

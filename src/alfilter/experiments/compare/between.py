@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alfilter.experiments.artifacts import kept, seen_of
+from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS, POINTS
-from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.data import reduced
+from alfilter.experiments.study import Lines, Run, Study, table
 
 if TYPE_CHECKING:
-    from alfilter.signals import GridSignal
     from alfilter.tasks import ImageTask, PointTask
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (0, 4, 8, 12)]
@@ -176,7 +176,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     else:
         target = task.target()
         scores = task.compare(prediction, target)
-        pictures = kept(model, prediction.numpy(), target.numpy(), seen_of(task))
+        pictures = thumbnails(model, prediction.numpy(), target.numpy(), observed_mask(task))
     return {**run.heading, "steps": steps, "params": params, "seconds": seconds,
             "metrics": scores.metrics, "heldout": scores.heldout, **pictures}  # fmt: skip
 
@@ -197,20 +197,6 @@ def open_task(run: Run, data: str) -> ImageTask | PointTask:
     if run.image == TERRAIN:
         return PointTask(terrain(), run.observe, run.seed)
     return ImageTask(reduced(read_image(Path(data) / run.image), run.size or SIZE), run.observe, run.seed)
-
-
-def reduced(picture: GridSignal, size: int) -> GridSignal:
-    """A picture reduced to size × size by area: every new pixel is the mean of what it covers, rounded to 8 bits."""
-    from skimage.transform import resize_local_mean
-
-    from alfilter.signals import GridSignal
-
-    if picture.shape == (size, size):
-        return picture
-    small: Any = resize_local_mean(  # type: ignore[no-untyped-call]
-        picture.data.astype(np.float64), (size, size), channel_axis=-1
-    )
-    return GridSignal(np.rint(small).astype(np.uint8))
 
 
 def terrain() -> Any:
@@ -238,7 +224,7 @@ def _interpolated(name: str, task: ImageTask | PointTask) -> Any:
         assert task.seen is not None
         seen, signal = task.seen.numpy(), task.signal
         return POINTS[name](signal.places[seen], signal.measured[seen], signal.places)
-    return torch.from_numpy(PIXELS[name](task.target().double().numpy(), seen_of(task))).float()
+    return torch.from_numpy(PIXELS[name](task.target().double().numpy(), observed_mask(task))).float()
 
 
 def _words(setting: tuple[Options, Options]) -> str:
@@ -269,6 +255,6 @@ def summarise(lines: Lines) -> str:
     return "\n\n".join(parts)
 
 
-STUDY = Experiment("between", "which method is right between the samples?", runs, summarise, execute)
-SEARCH_STUDY = Experiment("between-search", "which setting of each method is best between?", search, summarise, execute)
-LARGE_STUDY = Experiment("between-large", "and on pictures four times as large?", large, summarise, execute)
+STUDY = Study("between", runs, summarise, execute)
+SEARCH_STUDY = Study("between-search", search, summarise, execute)
+LARGE_STUDY = Study("between-large", large, summarise, execute)

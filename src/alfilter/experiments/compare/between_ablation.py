@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from alfilter.experiments.compare.between import OBSERVED, SEARCHED, execute, summarise
-from alfilter.experiments.study import Experiment, Run
+from alfilter.experiments.study import Run, Study
 
 SIZE = 128  # pictures are reduced to this side by area
 SECONDS = 15.0  # the time of a fit of 256×256 pixels, a sample
@@ -49,4 +49,4 @@ def runs() -> list[Run]:
     ]
 
 
-STUDY = Experiment("between-trials", "what is each part of preset reconstruct worth?", runs, summarise, execute)
+STUDY = Study("between-trials", runs, summarise, execute)

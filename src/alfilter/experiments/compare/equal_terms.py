@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, crop, heldout_psnr, seen_psnr, table
+from alfilter.experiments.data import crop
+from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, seen_psnr, table
 from alfilter.experiments.tuning.methods import SEARCHES
 
 IMAGES = [f"div2k/{number:02d}.png" for number in range(4)]
@@ -86,7 +87,5 @@ def summarise(lines: Lines) -> str:
     return table(lines, COLUMNS)
 
 
-STUDY = Experiment(
-    "methods-table", "how well does every method fit 96×96 pixels in 500 steps?", declare, summarise, execute
-)
-EQUAL = Experiment("methods-equal", f"and at {PARAMS:,} parameters each?", lambda: declare(PARAMS), summarise, execute)
+STUDY = Study("methods-table", declare, summarise, execute)
+EQUAL = Study("methods-equal", lambda: declare(PARAMS), summarise, execute)

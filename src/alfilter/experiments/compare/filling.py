@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.experiments.artifacts import seen_of
+from alfilter.experiments.artifacts import observed_mask
 from alfilter.experiments.compare.between import OBSERVED, SIZE, open_task, summarise
 from alfilter.experiments.compare.interpolators import PIXELS
-from alfilter.experiments.study import Experiment, Run
+from alfilter.experiments.study import Run, Study
 from alfilter.inpainting.grid import Smoothness, fill, gap_of, kinds
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (3, 5, 9, 13)]  # in no table
@@ -54,7 +54,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     torch.set_num_threads(threads)
     task: Any = open_task(run, data)
     target = task.target()
-    seen = seen_of(task)
+    seen = observed_mask(task)
     began = time.monotonic()
     if run.method in PIXELS:
         filled = PIXELS[run.method](target.double().numpy(), seen)
@@ -66,4 +66,4 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     return {**run.heading, "steps": 0, "params": 0, "seconds": seconds, **scores}
 
 
-STUDY = Experiment("filling", "what lies between the pixels, before a field is fitted?", runs, summarise, execute)
+STUDY = Study("filling", runs, summarise, execute)

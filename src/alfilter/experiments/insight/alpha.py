@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, heldout_psnr, seen_psnr, table
+from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, seen_psnr, table
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (1, 5, 9, 13)]  # not those of the published figures
 SIZE = 48
@@ -67,6 +67,7 @@ def runs() -> list[Run]:
         Run(
             row,
             image,
+            preset="paper",
             size=SIZE,
             observe=observe,
             seed=seed,
@@ -91,4 +92,4 @@ def summarise(lines: Lines) -> str:
     )
 
 
-STUDY = Experiment("alpha", "what unit, start, band, grid and gain should α have?", runs, summarise)
+STUDY = Study("alpha", runs, summarise)

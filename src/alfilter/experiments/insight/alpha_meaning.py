@@ -7,8 +7,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.compare.between import reduced
-from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.data import reduced
+from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in (1, 5, 9, 13))
@@ -31,7 +31,7 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 def runs() -> list[Run]:
     """Every row on four pictures reduced to 96×96."""
     return [
-        Run(row, image, method, size=SIZE, settings=settings, training={**RECIPE, **training})
+        Run(row, image, method, "paper", size=SIZE, settings=settings, training={**RECIPE, **training})
         for row, (method, settings, training) in ROWS.items()
         for image in IMAGES
     ]
@@ -138,4 +138,4 @@ def _verdicts(lines: Lines) -> list[Any]:
     return found
 
 
-STUDY = Experiment("alpha-meaning", "does the learned α mean local frequency?", runs, summarise, execute)
+STUDY = Study("alpha-meaning", runs, summarise, execute)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run
+from alfilter.experiments.study import Lines, Run, Study
 from alfilter.experiments.verdicts import verdict, verdict_table
 
 NOWHERE = "none"
@@ -205,4 +205,4 @@ def _verdicts(rows: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-STUDY = Experiment("complexity", "how do time and memory grow with N, C_N, W and G?", runs, summarise, execute)
+STUDY = Study("complexity", runs, summarise, execute)

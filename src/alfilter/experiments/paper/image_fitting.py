@@ -9,14 +9,15 @@ band keeps its share of the channels. Three rows keep L = 8 and B = 20 as printe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.artifacts import kept, perceived, seen_of, thinned_curve
-from alfilter.experiments.compare.between import reduced
+from alfilter.experiments.artifacts import lpips_if_available, observed_mask, thinned_curve, thumbnails
+from alfilter.experiments.data import reduced
 from alfilter.experiments.paper.detail import detail_kept, fine_share_of_error
 from alfilter.experiments.paper.printed import IMAGE_FITTING, beside
-from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.study import Lines, Run, Study, table
 
 METHODS = {"pe-mlp": "pe-mlp", "siren": "siren", "mfn": "mfn-gabor", "diner": "diner", "al-relu": "al-relu",
            "al-sine": "al-sine"}  # fmt: skip
@@ -29,15 +30,15 @@ ALL_IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(32))
 def runs() -> list[Run]:
     """The CPU twin, picture by picture."""
     return [
-        Run(row, image, method=method, size=SIDE, settings={"width": WIDTH, **_scaled(row)})
+        Run(row, image, method, "paper", size=SIDE, settings={"width": WIDTH, **_scaled(row)})
         for image in IMAGES
         for row, method in METHODS.items()
-    ] + [Run(f"{row}, L = 8", IMAGES[0], method=METHODS[row], size=SIDE, settings={"width": WIDTH}) for row in DYADIC]
+    ] + [Run(f"{row}, L = 8", IMAGES[0], METHODS[row], "paper", size=SIDE, settings={"width": WIDTH}) for row in DYADIC]
 
 
 def full_runs(images: tuple[str, ...] = ALL_IMAGES) -> list[Run]:
     """The paper's protocol on these pictures, picture by picture, so that a stopped study is a smaller one."""
-    return [Run(row, image, method=method) for image in images for row, method in METHODS.items()]
+    return [Run(row, image, method, "paper") for image in images for row, method in METHODS.items()]
 
 
 def _scaled(row: str) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     result = fit(model, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
     prediction, target = sample_grid(model, task.signal.shape), task.target()
     scores = task.compare(prediction, target).plain()
-    scores["metrics"] = {**(scores["metrics"] or {}), **perceived(prediction, target, data)}
+    scores["metrics"] = {**(scores["metrics"] or {}), **lpips_if_available(prediction, target, data)}
     return {
         **run.heading,
         "steps": result.steps,
@@ -72,7 +73,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         "params": parameter_count(model),
         **scores,
         "curve": thinned_curve(result.history),
-        **kept(model, prediction.numpy(), target.numpy(), seen_of(task)),
+        **thumbnails(model, prediction.numpy(), target.numpy(), observed_mask(task)),
     }
 
 
@@ -128,10 +129,12 @@ def psnr_at(line: dict[str, Any], step: int) -> float | None:
     return float(reached[-1]) if reached else None
 
 
-STUDY = Experiment(
-    "image-fitting",
-    "the paper's table of 2D image fitting: PSNR, SSIM and LPIPS of six methods",
-    runs,
-    summarise,
-    execute,
+SHRINKS = (
+    "shrinks 32 pictures of 512×512 to 3 of 64×64, 256 neurons to 32, L 8 to 5, B 20 to 12.5; keeps 5,000 full-batch "
+    "steps, rates, schedule, ω0, κ, one α per pixel"
 )
+STUDY = Study("image-fitting", runs, summarise, execute, full=full_runs, needs=ALL_IMAGES, shrinks=SHRINKS)
+# other views of the same runs
+CONVERGENCE = replace(STUDY, summarise=summarise_curves)
+CROPS = replace(STUDY, summarise=summarise_detail)
+ALPHA_MAPS = replace(STUDY, summarise=summarise_alpha)

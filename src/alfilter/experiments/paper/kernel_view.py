@@ -7,7 +7,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, crop, table
+from alfilter.experiments.data import crop
+from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
 METHODS = ("al-relu", "al-sine")
@@ -26,18 +27,17 @@ def runs() -> list[Run]:
     rows = []
     for method in METHODS:
         for seed in SEEDS:
+            at_start = {f"{method}, α constant": [{"start": start, "grid": 2} for start in CONSTANT]}
+            at_start |= {f"{method}, α sweeps {waves:g} times": [{"waves": waves}] for waves in WAVES}
             rows += [
-                Run(f"{method}, α constant", NOWHERE, method, seed=seed, settings={"start": start, "grid": 2})
-                for start in CONSTANT
-            ]
-            rows += [
-                Run(f"{method}, α sweeps {waves:g} times", NOWHERE, method, seed=seed, settings={"waves": waves})
-                for waves in WAVES
+                Run(group, NOWHERE, method, "paper", seed=seed, settings=settings)
+                for group, several in at_start.items()
+                for settings in several
             ]
         for image in ("div2k/01.png", "div2k/05.png"):
             recipe: dict[str, Any] = {"steps": 600, "batch": 2048}
             for group, settings in (("a node a pixel", {"unit": "axis"}), ("8² nodes", {"unit": "axis", "grid": 8})):
-                rows.append(Run(f"{method}, α learned, {group}", image, method, size=64, settings=settings,
+                rows.append(Run(f"{method}, α learned, {group}", image, method, "paper", size=64, settings=settings,
                                 training=recipe))  # fmt: skip
     return rows
 
@@ -167,4 +167,4 @@ def _verdicts(lines: Lines) -> list[Any]:
     return found
 
 
-STUDY = Experiment("kernel", "does H̄_j(α(x))² λ_j predict the empirical NTK locally?", runs, summarise, execute)
+STUDY = Study("kernel", runs, summarise, execute)

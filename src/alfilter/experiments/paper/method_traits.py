@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from alfilter.experiments.paper.printed import TRAITS
-from alfilter.experiments.study import Experiment, Lines, Run
+from alfilter.experiments.study import Lines, Run, Study
 
 SIDE = 48  # places along each axis at which a field is looked at
 PARAMETERS = 200  # drawn from all of them
@@ -95,4 +95,4 @@ def summarise(lines: Lines) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-STUDY = Experiment("methods", "the paper's table of methods, with what can be measured of it", runs, summarise, execute)
+STUDY = Study("methods", runs, summarise, execute)

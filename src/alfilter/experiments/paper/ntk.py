@@ -6,7 +6,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, crop, table
+from alfilter.experiments.data import crop
+from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
 IMAGES = ("div2k/01.png", "div2k/05.png", "div2k/09.png")
@@ -27,7 +28,7 @@ STAGES: dict[str, dict[str, Any]] = {"start": {}, "fitted": {"steps": 500, "batc
 def runs() -> list[Run]:
     """Every row at its start and after a fit; three seeds, each with a crop of its own."""
     return [
-        Run(f"{row}, {stage}", image, method, size=SIZE, seed=seed, settings=settings, training=recipe)
+        Run(f"{row}, {stage}", image, method, "paper", size=SIZE, seed=seed, settings=settings, training=recipe)
         for stage, recipe in STAGES.items()
         for row, (method, settings, _) in ROWS.items()
         for seed, image in enumerate(IMAGES)
@@ -154,4 +155,4 @@ def _verdicts(lines: Lines) -> list[Any]:
     return found
 
 
-STUDY = Experiment("ntk", "does the filter flatten the spectrum of the empirical NTK?", runs, summarise, execute)
+STUDY = Study("ntk", runs, summarise, execute)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.study import Lines, Run, Study, table
 
 IMAGES = [f"div2k/{number:02d}.png" for number in range(4)]
 METHODS = ("al-sine", "al-relu", "pe-mlp", "siren", "fourier-features")
@@ -30,4 +30,4 @@ def summarise(lines: Lines) -> str:
     )
 
 
-STUDY = Experiment("order", "does the order of the paper's image table hold at 96×96 and 500 steps?", runs, summarise)
+STUDY = Study("order", runs, summarise)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run
+from alfilter.experiments.study import Lines, Run, Study
 from alfilter.experiments.verdicts import verdict, verdict_table
 
 NOWHERE = "none"
@@ -97,4 +97,4 @@ def summarise(lines: Lines) -> str:
     return "\n".join([*rows, "", verdict_table(found)])
 
 
-STUDY = Experiment("responses", "what passes the filter at which α?", runs, summarise, execute)
+STUDY = Study("responses", runs, summarise, execute)

@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.artifacts import kept, seen_of
-from alfilter.experiments.compare.between import reduced
+from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS
+from alfilter.experiments.data import reduced
 from alfilter.experiments.paper import image_fitting as fitting
-from alfilter.experiments.study import Experiment, Lines, Run, heldout_psnr, table
+from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, table
 
 OBSERVED = ("random:0.05", "random:0.35")
 IMAGES = ("div2k/00.png", "div2k/03.png")
@@ -42,10 +42,10 @@ def full_runs(images: tuple[str, ...] = IMAGES) -> list[Run]:
 
 def _declared(images: tuple[str, ...], side: int | None, settings: Any, training: Any) -> list[Run]:
     fits = [
-        Run(row, image, size=side, observe=observe, settings={**settings, **mine}, training={**training, **recipe})
+        Run(row, image, "al-sine", "paper", side, observe, 0, {**settings, **options}, {**training, **recipe})
         for image in images
         for observe in OBSERVED
-        for row, (mine, recipe) in ROWS.items()
+        for row, (options, recipe) in ROWS.items()
     ]
     return fits + [
         Run(LINEAR, image, method=LINEAR, size=side, observe=observe) for image in images for observe in OBSERVED
@@ -65,13 +65,13 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     picture = read_image(Path(data) / run.image)
     task = ImageTask(picture if run.size is None else reduced(picture, run.size), run.observe, run.seed)
     target = task.target()
-    filled = torch.from_numpy(PIXELS[run.method](target.double().numpy(), seen_of(task))).float()
+    filled = torch.from_numpy(PIXELS[run.method](target.double().numpy(), observed_mask(task))).float()
     scores = task.compare(filled, target).plain()
     # on what it saw an interpolation is exact: an infinite PSNR is left out
     scores["metrics"] = {name: value for name, value in (scores["metrics"] or {}).items() if value is not None}
-    return {**run.heading, "steps": 0, "params": 0,
-            "seconds": time.monotonic() - began, **scores, **kept(None, filled.numpy(), target.numpy(), seen_of(task)),
-            }  # fmt: skip
+    seconds = time.monotonic() - began
+    pictures = thumbnails(None, filled.numpy(), target.numpy(), observed_mask(task))
+    return {**run.heading, "steps": 0, "params": 0, "seconds": seconds, **scores, **pictures}
 
 
 def summarise(lines: Lines) -> str:
@@ -94,6 +94,5 @@ def _only(observe: str, read: Any) -> Any:
     return lambda line: read(line) if line["observe"] == observe else None
 
 
-STUDY = Experiment(
-    "sparse", "the paper's figure of pictures with 5 % and 35 % of their pixels", runs, summarise, execute
-)
+SHRINKS = "shrinks 512×512 to 128×128, 256 neurons to 64, L 8 to 6, B 20 to 15, 5,000 steps to 1,000; keeps λ and rates"
+STUDY = Study("sparse", runs, summarise, execute, full=full_runs, needs=fitting.ALL_IMAGES, shrinks=SHRINKS)

@@ -19,12 +19,12 @@ ATTEMPTS = 3  # times a run is begun before it counts as failed
 
 @dataclass(frozen=True)
 class Job:
-    """A run, where its data is, how many threads it may use, and the function that carries it out."""
+    """A run, where its data is, how many threads it may use, and the function that executes it."""
 
     run: Run
     data: str
     threads: int
-    carry_out: Callable[[Run, str, int], dict[str, Any]]
+    execute: Callable[[Run, str, int], dict[str, Any]]
     version: str = __version__
 
 
@@ -38,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Event:
-    """What happened to the job of that number: it was given to a worker, ended, lost its worker, or failed for good."""
+    """What happened to the job of that number: a worker began it, ended it, was lost, or the job failed for good."""
 
     kind: Literal["started", "finished", "lost", "failed"]
     number: int
@@ -47,29 +47,29 @@ class Event:
     reason: str = ""
 
 
-def packed(job: Job) -> bytes:
-    """A job as it travels to a worker; functions go by the name of their module (see `declared.load`)."""
+def pickle_job(job: Job) -> bytes:
+    """A job as it travels to a worker; functions go by the name of their module (see `study_file.load`)."""
     try:
         return pickle.dumps(job)
     except Exception as error:
         raise UserError(
             f"a study's execute must be a function at the top of its file to be sent to workers ({error}); "
-            "move it there, or give --workers 1"
+            "move it there, or run it with one worker"
         ) from error
 
 
-def attempt_packed(data: bytes) -> Outcome:
-    """`attempt` for a job that `packed` made in the study's own process."""
+def run_pickled_job(data: bytes) -> Outcome:
+    """`run_job` for a job that `pickle_job` made in the study's own process."""
     job: Job = pickle.loads(data)
-    return attempt(job)
+    return run_job(job)
 
 
-def attempt(job: Job) -> Outcome:
-    """Carry out a job; an error becomes its reason, so that the other runs of a study go on."""
+def run_job(job: Job) -> Outcome:
+    """Execute a job; an error becomes its reason, so that the other runs of a study go on."""
     try:
         if job.version != __version__:
             raise UserError(f"the worker has alfilter {__version__}, the study {job.version}; install the same")
-        return Outcome(perform(job))
+        return Outcome(result_line(job))
     except UserError as error:
         return Outcome(None, " ".join(str(error).split()))
     except Exception as error:
@@ -77,21 +77,21 @@ def attempt(job: Job) -> Outcome:
         return Outcome(None, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})")
 
 
-def perform(job: Job) -> dict[str, Any]:
+def result_line(job: Job) -> dict[str, Any]:
     """The result line of a job: what its function returns, and what every line holds.
 
     peak_memory: bytes, of the whole process while the run went.
     """
     reset_peak_memory()
     began = time.monotonic()
-    line = job.carry_out(job.run, job.data, job.threads)
+    line = job.execute(job.run, job.data, job.threads)
     facts = {**asdict(job.run), "version": __version__, "seconds": time.monotonic() - began, "heldout": None}
     return {**facts, **line, "name": job.run.name, "threads": job.threads, "peak_memory": peak_memory()}
 
 
 def after_loss(number: int, attempts: int, worker: str, reason: str) -> Event:
-    """What a lost worker means for its job: it is done again, or it has had its chances."""
+    """What a lost worker means for its job: it is repeated, or it fails after the last attempt."""
     if attempts < ATTEMPTS:
         return Event("lost", number, worker, reason=reason)
-    told = f"its worker was lost {attempts} times ({reason}); fewer workers leave each more memory"
-    return Event("failed", number, worker, reason=told)
+    why = f"its worker was lost {attempts} times ({reason}); fewer workers leave each more memory"
+    return Event("failed", number, worker, reason=why)

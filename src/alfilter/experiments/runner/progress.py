@@ -10,7 +10,7 @@ from alfilter.experiments.runner.job import Event
 from alfilter.experiments.study import Run
 
 
-class Board:
+class StudyProgress:
     """Follows the events of a study. say: takes plain lines. live: a table of what runs is kept below them."""
 
     def __init__(self, title: str, runs: Sequence[Run], say: Callable[[str], None], live: bool = False) -> None:
@@ -20,7 +20,7 @@ class Board:
         self.began = time.monotonic()
         self._live: Any = _live(self) if live else None
 
-    def __enter__(self) -> Board:
+    def __enter__(self) -> StudyProgress:
         if self._live is not None:
             self._live.start()
             self.say = self._live.console.print
@@ -44,7 +44,7 @@ class Board:
             self.say(f"{self.ended}/{len(self.runs)}  {label(run)}  failed: {event.reason}")
         elif event.line is not None:
             self.ended += 1
-            self.say(f"{self.ended}/{len(self.runs)}  {label(run)}  {told(event.line)}")
+            self.say(f"{self.ended}/{len(self.runs)}  {label(run)}  {scores_in_words(event.line)}")
 
     def status(self) -> str:
         """One line: how far the study is."""
@@ -71,12 +71,12 @@ class Board:
         return table
 
 
-def _live(board: Board) -> Any:
+def _live(progress: StudyProgress) -> Any:
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True, highlight=False, markup=False)
-    return Live(board, console=console, refresh_per_second=2, transient=True)
+    return Live(progress, console=console, refresh_per_second=2, transient=True)
 
 
 def label(run: Run) -> str:
@@ -84,7 +84,7 @@ def label(run: Run) -> str:
     return f"{run.group}  {run.image}" + (f"  seed {run.seed}" if run.seed else "")
 
 
-def told(line: dict[str, Any]) -> str:
+def scores_in_words(line: dict[str, Any]) -> str:
     """The scores of a line in a few words."""
     if line["metrics"].get("psnr") is not None:
         seen, held = line["metrics"]["psnr"], (line["heldout"] or {}).get("psnr")

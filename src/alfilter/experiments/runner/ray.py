@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from alfilter.errors import UserError
-from alfilter.experiments.runner.job import Event, Job, Outcome, after_loss, attempt_packed, packed
+from alfilter.experiments.runner.job import Event, Job, Outcome, after_loss, pickle_job, run_pickled_job
 from alfilter.experiments.study import Source
 from alfilter.experiments.study_file import load
 
@@ -19,7 +19,7 @@ _QUEUED = 2  # jobs beyond what the cluster can take at once: they show an autos
 _STORE = 128 << 20  # bytes a local cluster keeps for results, which are small
 
 
-def on_ray(jobs: Sequence[Job], address: str, workers: int, source: Source | None = None) -> Iterator[Event]:
+def run_on_ray(jobs: Sequence[Job], address: str, workers: int, source: Source | None = None) -> Iterator[Event]:
     """Jobs as Ray tasks; one whose worker or machine is lost is begun again.
 
     address: of a running cluster (`auto`, `host:6379`, `ray://host:10001`), or `local` for one of `workers` workers on
@@ -28,27 +28,27 @@ def on_ray(jobs: Sequence[Job], address: str, workers: int, source: Source | Non
     """
     ray = _import_ray()
     threads = max((job.threads for job in jobs), default=1)
-    mine = _connect(ray, address, workers * threads)
+    connected = _connect(ray, address, workers * threads)
     try:
-        task = ray.remote(_perform).options(num_cpus=threads, max_retries=0)
+        task = ray.remote(_run_on_worker).options(num_cpus=threads, max_retries=0)
         waiting, attempts = deque(range(len(jobs))), [0] * len(jobs)
-        flying: dict[Any, int] = {}
-        while waiting or flying:
-            room = int(ray.cluster_resources().get("CPU", 0) // threads) + _QUEUED - len(flying)
+        in_flight: dict[Any, int] = {}
+        while waiting or in_flight:
+            room = int(ray.cluster_resources().get("CPU", 0) // threads) + _QUEUED - len(in_flight)
             for _ in range(min(room, len(waiting))):
                 number = waiting.popleft()
                 attempts[number] += 1
-                flying[task.remote(packed(jobs[number]), source)] = number
+                in_flight[task.remote(pickle_job(jobs[number]), source)] = number
                 yield Event("started", number, "ray")
-            ready, _ = ray.wait(list(flying), timeout=_WAIT)
+            ready, _ = ray.wait(list(in_flight), timeout=_WAIT)
             for ref in ready:
-                number = flying.pop(ref)
+                number = in_flight.pop(ref)
                 event = _event(ray, ref, number, attempts[number])
                 if event.kind == "lost":
                     waiting.appendleft(number)
                 yield event
     finally:
-        if mine:
+        if connected:
             ray.shutdown()
 
 
@@ -65,11 +65,11 @@ def _event(ray: Any, ref: Any, number: int, attempts: int) -> Event:
     return Event("finished", number, "ray", outcome.line)
 
 
-def _perform(data: bytes, source: Source | None) -> Outcome:
+def _run_on_worker(data: bytes, source: Source | None) -> Outcome:
     """A job on a worker: the study's file first, then the job, which names its functions."""
     if source is not None:
         load(source)
-    return attempt_packed(data)
+    return run_pickled_job(data)
 
 
 def _connect(ray: Any, address: str, cpus: int) -> bool:
@@ -83,17 +83,17 @@ def _connect(ray: Any, address: str, cpus: int) -> bool:
         ray.init(num_cpus=cpus, num_gpus=0, include_dashboard=False, object_store_memory=_STORE, **quiet)
         return True
     try:
-        _knock(address)
+        _check_port(address)
         ray.init(address=address, **quiet)
     except Exception as error:  # every kind of wrong address ends in a kind of its own
-        told = " ".join(str(error).split())[:160]
+        reason = " ".join(str(error).split())[:160]
         raise UserError(
-            f"no Ray cluster answers at {address} ({told}); start one with 'ray start --head', or give --ray local"
+            f"no Ray cluster answers at {address} ({reason}); start one with 'ray start --head', or give local"
         ) from error
     return True
 
 
-def _knock(address: str) -> None:
+def _check_port(address: str) -> None:
     """Fail at once where nobody listens: Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
@@ -104,7 +104,7 @@ def _import_ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise UserError("--ray needs the package ray; install it with: pip install 'alfilter[ray]'") from error
+        raise UserError("a Ray cluster needs the package ray; install it with: pip install 'alfilter[ray]'") from error
     return ray
 
 

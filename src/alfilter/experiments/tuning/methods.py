@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, crop
+from alfilter.experiments.data import crop
+from alfilter.experiments.study import Lines, Run, Study
 
 IMAGE = "div2k/06.png"
 SIZE = 96  # side of the crop; with half of it every setting fits all, at 70 dB
@@ -233,4 +234,4 @@ def _decibels(trial: dict[str, Any]) -> str:
     return "NaN" if trial["psnr"] is None else f"{trial['psnr']:.2f}"
 
 
-STUDY = Experiment("tuning", "which rates, schedule and scale suit each method?", runs, summarise, execute)
+STUDY = Study("tuning", runs, summarise, execute)

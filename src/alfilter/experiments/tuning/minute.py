@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.study import Lines, Run, Study, table
 
 IMAGE = "div2k/06.png"
 SAMPLES = 3_000_000  # of a run: a quarter of what a minute on two cores reaches, enough to rank settings
@@ -112,4 +112,4 @@ def summarise(lines: Lines) -> str:
     return table(lines, columns) + "\n\nBest:\n\n" + table(best(lines), columns)
 
 
-STUDY = Experiment("wallclock", "which setting of each method is best for one minute at 512×512?", runs, summarise)
+STUDY = Study("wallclock", runs, summarise)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.study import Experiment, Lines, Run, table
+from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.tuning.minute import Range, draws
 
 MESH = "meshes/bunny.obj"
@@ -187,9 +187,5 @@ def _above(metrics: dict[str, float]) -> float | None:
     return 1e6 * (metrics["chamfer"] - metrics["chamfer_floor"]) if "chamfer" in metrics else None
 
 
-STUDY = Experiment(
-    "shapes-search", "which setting of each method is best for a shape in little time?", runs, summarise, execute
-)
-RATES_STUDY = Experiment(
-    "shapes-rates", "which rates still hold in longer fits of a shape?", rates, summarise_rates, execute_rates
-)
+STUDY = Study("shapes-search", runs, summarise, execute)
+RATES_STUDY = Study("shapes-rates", rates, summarise_rates, execute_rates)

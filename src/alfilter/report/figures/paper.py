@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from alfilter.files import write_bytes
 from alfilter.report.figures.arrays import Array
 from alfilter.report.figures.canvas import new_figure, plain_axes, png_bytes
 from alfilter.report.figures.pixels import pixels
@@ -19,23 +17,15 @@ from alfilter.report.overview.scenes import scene_name, scenes_of
 COLOURS = ("#0072b2", "#c04e00", "#007f5f", "#9a4f86", "#8a6d00", "#2b8cc4", "#555b61", "#a3324a")
 STROKES = ("-", "--", ":", "-.")
 ZOOM = 3  # a detail is this much smaller than the picture
+# the rows of the sparse figure: the paper's setting, and what it needs to work
+PAPER_START, LOW_START = "al-sine, as the paper", "al-sine, α starts low"
+
+Lines = Sequence[Mapping[str, Any]]
 
 
-def write_plates(item: str, study: str, lines: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """The figures of a table or figure of the paper, beside its lines; nothing for studies without one."""
-    draw = PLATES.get(item)
-    drawn = draw([from_line(study, line) for line in lines]) if draw else None
-    if not drawn:
-        return []
-    suffix = "-paper" if study.endswith("-paper") else ""
-    path = folder / f"{study.removesuffix('-paper')}{suffix}-figure-{item}.png"
-    write_bytes(path, drawn)
-    return [path]
-
-
-def convergence(entries: Sequence[Entry]) -> bytes:
+def convergence_figure(lines: Lines) -> bytes:
     """PSNR over the first 100 steps and over all, a curve a setting: the mean over its pictures."""
-    series = mean_curves(entries)
+    series = mean_curves(_entries(lines))
     figure = new_figure(8.6, 3.4)
     early, whole = figure.subplots(1, 2)
     for number, (name, steps, values) in enumerate(series):
@@ -51,16 +41,16 @@ def convergence(entries: Sequence[Entry]) -> bytes:
     return png_bytes(figure)
 
 
-def crops(entries: Sequence[Entry]) -> bytes:
+def crops_figure(lines: Lines) -> bytes:
     """A row a picture: the truth, then every method, a detail enlarged below each."""
-    found = list(scenes_of(_plain_rows(entries)).values())
-    columns = 1 + max(len(rows) for rows in found)
-    figure = new_figure(1.55 * columns, 3.45 * len(found))
-    grid = figure.subplots(2 * len(found), columns, squeeze=False)
-    for k, rows in enumerate(found):
+    scenes = list(scenes_of(_plain_rows(_entries(lines))).values())
+    columns = 1 + max(len(rows) for rows in scenes)
+    figure = new_figure(1.55 * columns, 3.45 * len(scenes))
+    grid = figure.subplots(2 * len(scenes), columns, squeeze=False)
+    for k, rows in enumerate(scenes):
         truth = pixels(rows[0].pictures["reference"])
         window = _detail(truth)
-        panes = [("truth", truth)] + [(_told(entry), pixels(entry.pictures["reconstruction"])) for entry in rows]
+        panes = [("truth", truth)] + [(_label(entry), pixels(entry.pictures["reconstruction"])) for entry in rows]
         for column in range(columns):
             top, below = grid[2 * k][column], grid[2 * k + 1][column]
             if column >= len(panes):
@@ -74,26 +64,25 @@ def crops(entries: Sequence[Entry]) -> bytes:
     return png_bytes(figure)
 
 
-def alpha_maps(entries: Sequence[Entry]) -> bytes:
+def alpha_maps_figure(lines: Lines) -> bytes:
     """A row a picture of al-sine: truth, reconstruction, α, absolute difference."""
-    rows = [entry for entry in entries if entry.group == "al-sine" and "alpha" in entry.pictures][:4]
+    rows = [entry for entry in _entries(lines) if entry.group == "al-sine" and "alpha" in entry.pictures][:4]
     figure = new_figure(8.4, 2.15 * len(rows))
     grid = figure.subplots(len(rows), 4, squeeze=False)
     for k, entry in enumerate(rows):
         truth, shown = (pixels(entry.pictures[name]) for name in ("reference", "reconstruction"))
         _show(grid[k][0], truth, "truth" if k == 0 else "")
-        _show(grid[k][1], shown, _told(entry))
+        _show(grid[k][1], shown, _label(entry))
         _map(figure, grid[k][2], _alpha(entry), "viridis", f"α, correlation {entry.alpha.get('structure', 0):+.2f}")
         _map(figure, grid[k][3], np.abs(shown - truth).mean(-1), "magma", "absolute difference")
     return png_bytes(figure)
 
 
-def sparse(entries: Sequence[Entry]) -> bytes:
+def sparse_figure(lines: Lines) -> bytes:
     """Rows as in the paper: truth, seen, error where seen, reconstruction, error, α; then other settings' results."""
-    from alfilter.experiments.paper.sparse import LOW, PAPER
-
-    rows = [entry for entry in entries if entry.group in (PAPER, LOW) and "observed" in entry.pictures]
-    rows.sort(key=lambda entry: (entry.observe, entry.signal, entry.group != PAPER))
+    shown_rows = (PAPER_START, LOW_START)
+    rows = [entry for entry in _entries(lines) if entry.group in shown_rows and "observed" in entry.pictures]
+    rows.sort(key=lambda entry: (entry.observe, entry.signal, entry.group != PAPER_START))
     figure = new_figure(10.2, 1.85 * len(rows))
     grid = figure.subplots(len(rows), 6, squeeze=False)
     for k, entry in enumerate(rows):
@@ -111,20 +100,23 @@ def sparse(entries: Sequence[Entry]) -> bytes:
     return png_bytes(figure)
 
 
-def shape_views(entries: Sequence[Entry]) -> bytes:
+def shape_views_figure(lines: Lines) -> bytes:
     """A column a method, the reference first; a row a view: the whole, the smooth chest, the detailed leg."""
-    from alfilter.experiments.paper.shape_views import VIEWS
-
-    rows = [entry for entry in entries if any(name.startswith("render_") for name in entry.pictures)]
+    rows = [entry for entry in _entries(lines) if any(name.startswith("render_") for name in entry.pictures)]
     if not rows:
         return b""
-    figure = new_figure(1.75 * (len(rows) + 1), 1.85 * len(VIEWS))
-    grid = figure.subplots(len(VIEWS), len(rows) + 1, squeeze=False)
-    for k, view in enumerate(VIEWS):
+    views = [name.removeprefix("render_") for name in rows[0].pictures if name.startswith("render_")]
+    figure = new_figure(1.75 * (len(rows) + 1), 1.85 * len(views))
+    grid = figure.subplots(len(views), len(rows) + 1, squeeze=False)
+    for k, view in enumerate(views):
         _show(grid[k][0], pixels(rows[0].pictures[f"reference_{view}"]), "reference" if k == 0 else view)
         for column, entry in enumerate(rows, start=1):
             _show(grid[k][column], pixels(entry.pictures[f"render_{view}"]), entry.group if k == 0 else "")
     return png_bytes(figure)
+
+
+def _entries(lines: Lines) -> list[Entry]:
+    return [from_line("", line) for line in lines]
 
 
 def _plain_rows(entries: Sequence[Entry]) -> list[Entry]:
@@ -132,7 +124,7 @@ def _plain_rows(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if "," not in entry.group]
 
 
-def _told(entry: Entry) -> str:
+def _label(entry: Entry) -> str:
     value = entry.metrics.get("psnr")
     return entry.group if value is None else f"{entry.group} {value:.1f} dB"
 
@@ -171,12 +163,3 @@ def _map(figure: Any, axes: Any, values: Array, colours: str, title: str, top: f
     axes.set(xticks=[], yticks=[])
     axes.set_title(title, loc="left", fontsize=8)
     figure.colorbar(image, ax=axes, fraction=0.046, pad=0.02).ax.tick_params(labelsize=7)
-
-
-PLATES: dict[str, Callable[[Sequence[Entry]], bytes]] = {
-    "convergence": convergence,
-    "crops": crops,
-    "alpha-maps": alpha_maps,
-    "sparse": sparse,
-    "shape-views": shape_views,
-}

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from alfilter.files import write_bytes
-from alfilter.report.figures.canvas import GREY, new_figure, plain_axes, png_bytes
 from alfilter.report.figures.ntk import COLOURS
 
 Lines = Sequence[Mapping[str, Any]]
-
-
-def write_figure(study: str, lines: Lines, folder: str | Path) -> Path | None:
-    """The figure of a study beside its result lines; None for a study that has none."""
-    if study not in FIGURES:
-        return None
-    path = Path(folder) / f"{study}.png"
-    write_bytes(path, FIGURES[study](lines))
-    return path
 
 
 def responses_figure(lines: Lines) -> bytes:
@@ -42,7 +30,7 @@ def responses_figure(lines: Lines) -> bytes:
     return _finished(figure, (left, right))
 
 
-def ntk_figure_of_study(lines: Lines) -> bytes:
+def ntk_figure(lines: Lines) -> bytes:
     """At the start and after a fit: (a) spectra, (b) retention against the same network unfiltered, (c) octaves."""
     stages = ("start", "fitted")
     pairs = {"pe-mlp": None, "al-relu": "pe-mlp", "al-sine without filter": None, "al-sine": "al-sine without filter",
@@ -178,12 +166,3 @@ def _finished(figure: Any, panels: Any) -> bytes:
     for axes in panels:
         plain_axes(axes)
     return png_bytes(figure)
-
-
-FIGURES: dict[str, Callable[[Lines], bytes]] = {
-    "responses": responses_figure,
-    "ntk": ntk_figure_of_study,
-    "kernel": kernel_figure,
-    "alpha-meaning": meaning_figure,
-    "complexity": complexity_figure,
-}

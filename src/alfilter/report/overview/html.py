@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from alfilter.experiments.paper.catalogue import PAPER
-from alfilter.experiments.paper.claims import Verdict, judged
-from alfilter.experiments.paper.printed import printed_for
 from alfilter.report.figures.pixels import chart
 from alfilter.report.overview import scenes
 from alfilter.report.overview.collect import FOLDERS, Collection, Entry
 from alfilter.report.overview.curves import MOST, curves_key, curves_svg, mean_curves
+from alfilter.report.overview.facts import Claim, Facts
 from alfilter.report.overview.tables import Column, Row, Table, Value, shown, tabulate
 from alfilter.report.page.document import document
 from alfilter.report.page.labels import CHARTS as RUN_CHARTS
@@ -23,13 +21,13 @@ TITLES = {FOLDERS: "Runs"}
 _CLASS = {"holds": "holds", "does not hold here": "fails", "not run": "open"}
 
 
-def render_overview(collection: Collection, title: str = "Report") -> str:
-    """The whole page."""
+def render_overview(collection: Collection, title: str = "Report", facts: Facts | None = None) -> str:
+    """The whole page. facts: what stands beside the numbers: printed values, verdicts, captions."""
+    facts = facts or Facts()
     studies = collection.studies()
-    verdicts = [v for v in judged({name: [e.line for e in entries] for name, entries in studies.items()}) if v.known]
-    parts = [_header(title, collection, bool(verdicts))]
-    parts += ["<main>", _verdicts(verdicts)]
-    parts += [_study(name, entries, collection.figures.get(name, {})) for name, entries in studies.items()]
+    parts = [_header(title, collection, bool(facts.claims))]
+    parts += ["<main>", _claims(facts.claims)]
+    parts += [_study(name, entries, collection.figures.get(name, {}), facts) for name, entries in studies.items()]
     parts.append("</main>")
     return document(title, parts, ["page", "overview"])
 
@@ -57,36 +55,36 @@ def _anchor(name: str) -> str:
     return "study-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    if not verdicts:
+def _claims(claims: Sequence[Claim]) -> str:
+    if not claims:
         return ""
     rows = "".join(
         f'<tr><td>{escape(v.claim)}<br><small>{escape(v.where)}</small></td><td class="verdict '
         f'{_CLASS.get(v.verdict, "partly")}">{escape(v.verdict)}</td><td>{escape(v.evidence)}<br>'
         f"<small><code>{escape(v.command)}</code></small></td></tr>"
-        for v in verdicts
+        for v in claims
     )
     heads = "".join(f'<th scope="col"><button type="button">{h}</button></th>' for h in ("Claim", "Here", "Evidence"))
     table = f'<table class="wide claims"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<section id="claims"><h2>The paper\'s claims</h2><div class="scroll">{table}</div></section>'
 
 
-def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes]) -> str:
-    printed = printed_for(name)
+def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes], facts: Facts) -> str:
+    title, printed = facts.printed.get(name, ("", {}))
     beside = (
-        f'<p class="soft">Printed: the paper\'s table “{escape(printed.title)}”. Bold is the best here.</p>'
+        f'<p class="soft">Printed: the paper\'s table “{escape(title)}”. Bold is the best here.</p>'
         if printed
         else ""
     )
     heading = f"{escape(TITLES.get(name, name))} <small>{_count(len(entries), 'run')}</small>"
     parts = [
         f'<section id="{_anchor(name)}"><h2>{heading}</h2>',
-        html_table(tabulate(name, entries)),
+        html_table(tabulate(name, entries, printed)),
         beside,
         _curves(entries),
         scenes.comparisons(entries),
         scenes.contact_sheet(entries),
-        _figures(figures),
+        _figures(figures, facts),
         _charts(entries),
         "</section>",
     ]
@@ -153,20 +151,19 @@ def _curves(entries: Sequence[Entry]) -> str:
     return f'<h3>Convergence</h3><div class="pair">{figures}</div>{curves_key(series)}{left}{note}'
 
 
-def _figures(figures: dict[str, bytes]) -> str:
+def _figures(figures: dict[str, bytes], facts: Facts) -> str:
     if not figures:
         return ""
-    return "<h3>Figures</h3>" + "".join(_drawn(data, _named(name)) for name, data in figures.items())
+    return "<h3>Figures</h3>" + "".join(_drawn(data, _figure_caption(name, facts)) for name, data in figures.items())
 
 
-def _named(stem: str) -> str:
+def _figure_caption(stem: str, facts: Facts) -> str:
     """A figure's caption from its file's name.
 
-    >>> _named("image-fitting-figure-crops")
-    'Fig. fig2dcomparison: what the methods make of fine detail'
+    >>> _figure_caption("image-fitting-figure-crops", Facts(captions={"crops": "Fine detail"}))
+    'Fine detail'
     """
-    item = PAPER.get(stem.rpartition("-figure-")[2])
-    return item.shows if item else stem.replace("-", " ")
+    return facts.captions.get(stem.rpartition("-figure-")[2].removesuffix("-paper"), stem.replace("-", " "))
 
 
 def _drawn(data: bytes, caption: str, more: str = "") -> str:

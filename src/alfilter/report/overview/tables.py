@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from alfilter.experiments.paper.printed import printed_for
-from alfilter.report.overview.collect import FOLDERS, Entry
+from alfilter.report.overview.collect import Entry
+from alfilter.report.overview.facts import Values
 from alfilter.report.page.labels import METRICS
 
 HIGHER = ("psnr", "psnr_between", "ssim", "iou", "normals", "r2", "snr")  # of these more is better
@@ -73,14 +73,16 @@ class Table:
         return max(known) if better > 0 else min(known)
 
 
-def tabulate(study: str, entries: Sequence[Entry]) -> Table:
-    """The table of a study's entries, rows in order of appearance; what was seen in different ways is never mixed."""
+def tabulate(study: str, entries: Sequence[Entry], printed: Values | None = None) -> Table:
+    """The table of a study's entries, rows in order of appearance; what was seen in different ways is never mixed.
+
+    printed: row → metric → what the paper prints.
+    """
     groups: dict[str, list[Entry]] = {}
     several = len({entry.observe for entry in entries}) > 1
     for entry in entries:
         groups.setdefault(f"{entry.group} · {entry.observe}" if several else entry.group, []).append(entry)
-    printed = printed_for(study) if study != FOLDERS else None
-    values = {} if printed is None else printed.values
+    values = printed or {}
     columns = tuple(_columns(entries, {name for row in values.values() for name in row}))
     rows = [_row(group, members, columns, values.get(group, {})) for group, members in groups.items()]
     return Table(study, columns, tuple(rows))

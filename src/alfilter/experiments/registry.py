@@ -1,0 +1,106 @@
+"""STUDIES: every study by name, with what it asks and where it is declared; one is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import NamedTuple
+
+from alfilter.errors import UserError, nearest
+from alfilter.experiments.study import Study
+
+
+class Declared(NamedTuple):
+    """Where a study is declared, `module:NAME` below this package, and the question it answers.
+
+    paper: whether it is a table or figure of the paper. Several of these may show the runs of one study.
+    """
+
+    where: str
+    question: str
+    paper: bool = False
+
+
+class Studies(Mapping[str, Study]):
+    """Studies by name, each imported by `studies[name]` and not before.
+
+    >>> STUDIES.declared["order"].question
+    'does the order of the paper\'s image table hold at 96×96 and 500 steps?'
+    >>> STUDIES["order"].name
+    'order'
+    """
+
+    def __init__(self, declared: Mapping[str, Declared]) -> None:
+        self.declared = declared
+
+    def __getitem__(self, name: str) -> Study:
+        if name not in self.declared:
+            raise UserError(f"there is no study {name!r}; {nearest(name, self.declared)}")
+        where, question, _ = self.declared[name]
+        module, _, attribute = where.partition(":")
+        study: Study = getattr(import_module(f"alfilter.experiments.{module}"), attribute)
+        return replace(study, question=question)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.declared
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.declared)
+
+    def __len__(self) -> int:
+        return len(self.declared)
+
+
+# by what they ask: which setting, which method, what is inside, what the paper shows
+STUDIES = Studies(
+    {
+        "alpha": Declared("insight.alpha:STUDY", "what unit, start, band, grid and gain should α have?"),
+        "wallclock": Declared("tuning.minute:STUDY", "which setting of each method is best for one minute at 512×512?"),
+        "tuning": Declared("tuning.methods:STUDY", "which rates, schedule and scale suit each method?"),
+        "filling": Declared("compare.filling:STUDY", "what lies between the pixels, before a field is fitted?"),
+        "between-trials": Declared("compare.between_ablation:STUDY", "what is each part of preset reconstruct worth?"),
+        "between-search": Declared("compare.between:SEARCH_STUDY", "which setting of each method is best between?"),
+        "order": Declared(
+            "paper.order:STUDY", "does the order of the paper's image table hold at 96×96 and 500 steps?"
+        ),
+        "methods-table": Declared(
+            "compare.equal_terms:STUDY", "how well does every method fit 96×96 pixels in 500 steps?"
+        ),
+        "methods-equal": Declared("compare.equal_terms:EQUAL", "and at 60,000 parameters each?"),
+        "between": Declared("compare.between:STUDY", "which method is right between the samples?"),
+        "between-large": Declared("compare.between:LARGE_STUDY", "and on pictures four times as large?"),
+        "shapes-search": Declared(
+            "tuning.shapes:STUDY", "which setting of each method is best for a shape in little time?"
+        ),
+        "shapes-rates": Declared("tuning.shapes:RATES_STUDY", "which rates still hold in longer fits of a shape?"),
+        "shapes-long": Declared("paper.shapes:LONG_STUDY", "the table of shapes with five minutes for each fit"),
+        "responses": Declared("paper.responses:STUDY", "what passes the filter at which α?"),
+        "ntk": Declared("paper.ntk:STUDY", "does the filter flatten the spectrum of the empirical NTK?"),
+        "kernel": Declared("paper.kernel_view:STUDY", "does H̄_j(α(x))² λ_j predict the empirical NTK locally?"),
+        "alpha-meaning": Declared("insight.alpha_meaning:STUDY", "does the learned α mean local frequency?"),
+        "complexity": Declared("paper.complexity:STUDY", "how do time and memory grow with N, C_N, W and G?"),
+        "image-fitting": Declared(
+            "paper.image_fitting:STUDY", "Table 2d_comparison: PSNR, SSIM, LPIPS of six methods", paper=True
+        ),
+        "convergence": Declared(
+            "paper.image_fitting:CONVERGENCE", "Fig. psnr_comparison: PSNR over the first 100 and all steps", paper=True
+        ),
+        "crops": Declared(
+            "paper.image_fitting:CROPS", "Fig. fig2dcomparison: what the methods make of fine detail", paper=True
+        ),
+        "alpha-maps": Declared(
+            "paper.image_fitting:ALPHA_MAPS", "Fig. alpha_viz: truth, reconstruction, α, error", paper=True
+        ),
+        "sparse": Declared("paper.sparse:STUDY", "Fig. inpainting: 5 % and 35 % of the pixels", paper=True),
+        "shapes": Declared("paper.shapes:STUDY", "Table sdf_comparison: Chamfer and IoU of four shapes", paper=True),
+        "shape-views": Declared(
+            "paper.shape_views:STUDY", "Fig. armadillo: smooth and detailed parts of a surface", paper=True
+        ),
+        "methods": Declared(
+            "paper.method_traits:STUDY",
+            "Table comparison: what the methods are, and what can be measured of it",
+            paper=True,
+        ),
+    }
+)

@@ -1,0 +1,79 @@
+"""The file of a study's result lines: one line per run, whole lines only, one writer at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import IO, Any
+
+from alfilter.errors import UserError
+from alfilter.files import write_text
+
+
+class Ledger:
+    """The result lines of a study in one file, open for appending inside a `with`.
+
+    lines: what the file holds, by the name of the run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines: dict[str, dict[str, Any]] = {}
+        self._stream: IO[str] | None = None
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Ledger:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(self.path)
+            self._repair()
+            self._stream = self.path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot write {self.path}: {error.strerror or error}; give another folder") from error
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for stream in (self._stream, self._lock):
+            if stream is not None:
+                stream.close()
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Append a result and push it to the disk; one that is there already is left alone."""
+        if line["name"] in self.lines:
+            return
+        assert self._stream is not None
+        self._stream.write(json.dumps(line) + "\n")
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        self.lines[line["name"]] = line
+
+    def _repair(self) -> None:
+        """Read the file; rewrite it without the line that was being written when a machine stopped."""
+        texts = self.path.read_text(encoding="utf-8", errors="replace").splitlines() if self.path.exists() else []
+        self.lines = {line["name"]: line for line in map(_parse, texts) if line is not None}
+        if len(self.lines) != len(texts):
+            write_text(self.path, "".join(json.dumps(line) + "\n" for line in self.lines.values()))
+
+
+def _parse(text: str) -> dict[str, Any] | None:
+    try:
+        line = json.loads(text)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) and isinstance(line.get("name"), str) else None
+
+
+def _lock(path: Path) -> IO[str] | None:
+    """An open file that no other study of the same name and folder can lock; none where locks are unknown."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    stream = (path.parent / f".{path.name}.lock").open("w")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        stream.close()
+        raise UserError(f"another command writes {path} at the moment; wait for it, or give another folder") from error
+    return stream

@@ -1,0 +1,40 @@
+"""What α means, tiny."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alfilter.experiments.insight import alpha_meaning
+from alfilter.report.figures.registry import FIGURES
+from alfilter.signals import write_image
+
+TINY: dict[str, Any] = {"width": 8, "depth": 1}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    (tmp_path / "div2k").mkdir()
+    for name in alpha_meaning.IMAGES:
+        write_image(tmp_path / name, rng.random((24, 24, 3)))
+    return tmp_path
+
+
+def test_alpha_meaning(data: Path) -> None:
+    runs = [
+        replace(run, size=24, settings={**run.settings, **TINY}, training={"steps": 3})
+        for run in alpha_meaning.runs()
+        if run.image == alpha_meaning.IMAGES[0]
+    ]
+    lines = [alpha_meaning.execute(run, str(data)) for run in runs]
+    for line in lines:
+        assert -1 <= line["metrics"]["gradient"] <= 1
+        assert 1 / 9 <= line["metrics"]["p_gradient"] <= 1  # 3×3 blocks
+        assert line["metrics"]["alpha_moved"] > 0
+    assert "does not hold here" in alpha_meaning.summarise(lines)  # with nine blocks nothing is significant
+    assert FIGURES["alpha-meaning"](lines).startswith(b"\x89PNG")

@@ -1,0 +1,34 @@
+"""The paper's image fitting, tiny: from its declaration to its figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.support.result_lines import scene
+
+from alfilter.experiments import Run, run_study
+from alfilter.experiments.paper import image_fitting as fitting
+from alfilter.report.figures.registry import write_figure
+from alfilter.signals import write_image
+
+TINY = {"width": 8, "depth": 1, "levels": 2}
+
+
+def test_a_tiny_twin_from_declaration_to_figure(tmp_path: Path) -> None:
+    write_image(tmp_path / "a.png", scene())
+    rows = [
+        Run(row, "a.png", method, "paper", size=20, settings=TINY, training={"steps": 3})
+        for row, method in (("al-sine", "al-sine"), ("pe-mlp", "pe-mlp"))
+    ]
+    study = replace(fitting.STUDY, runs=lambda: rows)
+    lines = run_study(study, str(tmp_path), str(tmp_path), 1, lambda text: None)
+    assert [len(each["curve"]) for each in lines] == [3, 3]
+    assert set(lines[0]["pictures"]) == {"reference", "reconstruction", "alpha"}
+    assert lines[0]["alpha"]["channels"] == 8
+    assert "| al-sine | 1 |" in study.summarise(lines)
+    for item in ("convergence", "crops", "alpha-maps"):
+        path = write_figure(item, study.name, lines, tmp_path)
+        assert path is not None
+        assert path.name == f"image-fitting-figure-{item}.png"
+        assert path.read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,22 @@
+"""The figure of filter responses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from alfilter.experiments.paper import responses
+from alfilter.report.figures.registry import write_figure
+
+
+def test_responses_and_their_verdicts(tmp_path: Path) -> None:
+    lines = [responses.execute(run, "") for run in responses.runs()]
+    text = responses.summarise(lines)
+    assert text.count("**holds**") == 3
+    assert lines[0]["metrics"]["width_inside"] == pytest.approx(20.0, abs=1e-3)
+    assert lines[0]["metrics"]["slope_largest"] == pytest.approx(2.5, rel=1e-3)  # κ/4, on a channel
+    path = write_figure("responses", "responses", lines, tmp_path)
+    assert path is not None
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert write_figure("order", "order", lines, tmp_path) is None

@@ -1,0 +1,36 @@
+"""The paper's figure of sparse pictures, tiny."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.result_lines import scene
+
+from alfilter.experiments import Run, Study, run_study
+from alfilter.experiments.paper import sparse as gaps
+from alfilter.report.figures import paper as figures
+from alfilter.report.figures.registry import write_figure
+from alfilter.signals import write_image
+
+TINY = {"width": 8, "depth": 1, "levels": 2}
+
+
+def test_a_tiny_picture_with_gaps(tmp_path: Path) -> None:
+    write_image(tmp_path / "a.png", scene())
+    rows = [
+        Run(gaps.PAPER, "a.png", "al-sine", "paper", 20, "random:0.35", 0, TINY, {"steps": 2, "tv": 1e-3}),
+        Run(gaps.LINEAR, "a.png", method=gaps.LINEAR, size=20, observe="random:0.35"),
+    ]
+    study = Study("sparse", lambda: rows, gaps.summarise, gaps.execute)
+    lines = run_study(study, str(tmp_path), str(tmp_path), 1, lambda text: None)
+    assert "observed" in lines[0]["pictures"]
+    assert lines[1]["heldout"]["psnr"] > 15
+    assert "alpha" not in lines[1]
+    path = write_figure("sparse", "sparse", lines, tmp_path)
+    assert path is not None
+    assert path.name == "sparse.png"
+    assert path.stat().st_size > 1000
+
+
+def test_the_figure_draws_rows_of_the_study() -> None:
+    assert (figures.PAPER_START, figures.LOW_START) == (gaps.PAPER, gaps.LOW)
