@@ -9,7 +9,7 @@ import torch
 
 from alfilter.analysis import pass_band
 from alfilter.analysis.spectrum import spearman
-from alfilter.analysis.structure import block_means, gradient_energy, shift_test, spectral_centroid
+from alfilter.analysis.structure import block_means, busiest_square, gradient_energy, shift_test, spectral_centroid
 from alfilter.errors import UserError
 
 
@@ -23,9 +23,30 @@ def smooth(seed: int, size: int = 12) -> torch.Tensor:
 
 def test_gradient_energy_of_a_ramp() -> None:
     rows, columns = torch.meshgrid(torch.arange(8.0), torch.arange(12.0), indexing="ij")
-    energy = gradient_energy(2 * rows + columns, 4)
+    energy = block_means(gradient_energy(2 * rows + columns), 4)
     assert energy.shape == (2, 3)
     torch.testing.assert_close(energy, torch.full((2, 3), 5.0, dtype=torch.float64))
+
+
+def test_gradient_energy_by_hand() -> None:
+    image = torch.tensor([[0.0, 3.0], [4.0, 4.0]])
+    assert gradient_energy(image).tolist() == [[16 + 9, 1 + 9], [16, 1]]  # down 4, 1; right 3, 0; both repeat
+    assert gradient_energy(torch.ones(1, 1)).tolist() == [[0.0]]
+
+
+def test_gradient_energy_sees_the_finest_stripes() -> None:
+    stripes = (torch.arange(16) % 2).double().expand(16, 16)
+    assert bool((gradient_energy(stripes) == 1).all())
+    assert float(torch.gradient(stripes)[1][:, 1:-1].abs().max()) == 0  # central differences do not
+
+
+def test_the_busiest_square() -> None:
+    target = torch.zeros(20, 30)
+    target[12:18:2, 20:26] = 1.0
+    top, left = busiest_square(target, 8)
+    assert 8 <= top <= 12
+    assert 17 <= left <= 22
+    assert busiest_square(target, 40) == (0, 0)
 
 
 def test_the_centroid_follows_the_frequency() -> None:

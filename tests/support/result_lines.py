@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.experiments.artifacts import png, structure
+from alfilter.experiments.artifacts import alpha_structure, png
 
 SIDE = 24
 
@@ -52,7 +52,7 @@ def line(
         field[SIDE // 2 :] = 1.0
         pictures["alpha"] = png(field)
         made["alpha"] = {"low": 4.0, "high": 20.0, "channels": 24, "bandwidth": 15.0,
-                         "structure": structure(field, truth)}  # fmt: skip
+                         "structure": alpha_structure(field, truth)}  # fmt: skip
     return {**made, **more}
 
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
-    """What the paper says about studies with these result lines: its claims judged, its printed values, its captions."""
+    """What the paper says about studies with these result lines: claims judged, printed values, captions."""
     from alfilter.experiments import STUDIES
     from alfilter.experiments.paper.claims import judged
     from alfilter.experiments.paper.printed import printed_for
-    from alfilter.report.overview.facts import Claim, Facts
+    from alfilter.report.overview.facts import Facts
 
-    claims = [Claim(v.claim, v.where, v.verdict, v.evidence, v.command) for v in judged(lines) if v.known]
+    claims = [verdict._asdict() for verdict in judged(lines) if verdict.known]
     tables = {study: table for study in lines if (table := printed_for(study)) is not None}
     printed = {study: (table.title, table.values) for study, table in tables.items()}
     captions = {name: study.question for name, study in STUDIES.declared.items() if study.paper}
@@ -30,13 +30,12 @@ def print_claims(out: str | None) -> int:
     """A Markdown table of the claims, judged by the result lines in a folder."""
     from alfilter.experiments.paper.claims import judged
     from alfilter.experiments.runner.sweep import RESULTS
+    from alfilter.experiments.verdicts import verdict_table
     from alfilter.report.overview.collect import read_results
 
     folder = Path(out or RESULTS)
     lines = {path.stem: read_results(path) for path in sorted(folder.glob("*.jsonl"))}
     if not lines:
         raise UserError(f"no result lines in {folder}; run a study first, 'alfilter experiment --list' names them")
-    print("| the paper says | where | here | evidence | command |\n|---|---|---|---|---|")
-    for v in judged(lines):
-        print(f"| {v.claim} | {v.where} | **{v.verdict}** | {v.evidence} | `{v.command}` |")
+    print(verdict_table(judged(lines)))
     return 0

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from alfilter.analysis.structure import busiest_square, gradient_energy
 from alfilter.experiments.study import Lines
 
 THUMBNAIL = 192  # side of the largest picture that is kept with a result line
@@ -57,7 +59,7 @@ def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> di
     """
     from alfilter.analysis import alpha_map, filtered_encoding_of
 
-    top, left = busiest(target, THUMBNAIL)
+    top, left = busiest_square(_gray(target), THUMBNAIL)
     window = (slice(top, top + THUMBNAIL), slice(left, left + THUMBNAIL))
     pictures = {"reference": png(target[window]), "reconstruction": png(prediction[window])}
     if seen is not None:
@@ -71,50 +73,27 @@ def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> di
         pictures["alpha"] = png((alpha - low) / max(high - low, 1e-9))
         channels = 2 * encoding.in_dim * encoding.levels
         line["alpha"] = {"low": low, "high": high, "channels": channels, "bandwidth": encoding.bandwidth,
-                         "structure": structure(alpha, target)}  # fmt: skip
+                         "structure": alpha_structure(alpha, target)}  # fmt: skip
     return line
 
 
-def structure(alpha: Any, target: Any) -> float:
-    """Spearman's rank correlation of α with the gradient energy of the picture around each pixel (9×9 mean)."""
+def alpha_structure(alpha: Any, target: Any) -> float:
+    """Spearman's rank correlation of α (H, W) with the gradient energy of a picture (H, W, c) around each pixel.
+
+    Both are means over 9×9 pixels; a constant map has none: 0.
+    """
     from scipy.ndimage import uniform_filter
     from scipy.stats import spearmanr
 
-    energy = uniform_filter(gradient_energy(target), 9, mode="nearest")
+    energy = uniform_filter(gradient_energy(_gray(target)).numpy(), 9, mode="nearest")
     smooth = uniform_filter(alpha, 9, mode="nearest")
     if smooth.std() < 1e-12 or energy.std() < 1e-12:
         return 0.0
     return float(spearmanr(smooth.ravel(), energy.ravel()).statistic)
 
 
-def gradient_energy(target: Any) -> Any:
-    """Squared differences to the next pixel down and to the right, (H, W, c) → (H, W); the last row and column repeat.
-
-    Not central differences: those are blind to stripes of one pixel.
-
-    >>> gradient_energy(np.array([[[0.0], [1.0], [0.0], [1.0]]])).tolist()
-    [[1.0, 1.0, 1.0, 1.0]]
-    """
-    gray = np.asarray(target, np.float64).mean(-1)
-    down = np.diff(gray, axis=0, append=gray[-1:])
-    right = np.diff(gray, axis=1, append=gray[:, -1:])
-    if len(down) > 1:
-        down[-1] = down[-2]
-    if right.shape[1] > 1:
-        right[:, -1] = right[:, -2]
-    return down**2 + right**2
-
-
-def busiest(target: Any, side: int) -> tuple[int, int]:
-    """Top and left of the square with the most gradient energy; (0, 0) when the picture is not larger."""
-    height, width = target.shape[:2]
-    if max(height, width) <= side:
-        return 0, 0
-    total = np.pad(gradient_energy(target), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
-    high, wide = min(side, height), min(side, width)
-    sums = total[high:, wide:] - total[:-high, wide:] - total[high:, :-wide] + total[:-high, :-wide]
-    top, left = np.unravel_index(int(sums.argmax()), sums.shape)
-    return int(top), int(left)
+def _gray(target: Any) -> Any:
+    return torch.as_tensor(np.asarray(target, np.float64)).mean(-1)
 
 
 def png(values: Any) -> str:

@@ -12,12 +12,11 @@ from tests.support.commands import alfilter, complaint
 from tests.support.result_lines import fitting_lines, line, written
 
 from alfilter.report.overview.collect import Collection, collect
-from alfilter.report.overview.facts import Claim, Facts
+from alfilter.report.overview.facts import Facts
 from alfilter.report.overview.html import render_overview
 
-
 FACTS = Facts(
-    [Claim("Ours-Sine is best", "Table 1", "holds", "40.50 before 33.50", "alfilter experiment image-fitting")],
+    [{"claim": "Best", "where": "Table 1", "verdict": "holds", "evidence": "40.5 before 33.5", "command": "repeat"}],
     {"image-fitting": ("Quantitative comparison", {"al-sine": {"psnr": 46.27}})},
 )
 

@@ -14,7 +14,6 @@ from tests.support.result_lines import fitting_lines, line
 from alfilter.report.overview.collect import Entry, from_line
 from alfilter.report.overview.tables import as_csv, as_latex, as_markdown, shown, tabulate
 
-
 PRINTED = {"al-sine": {"psnr": 46.27}}
 
 

@@ -59,7 +59,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     blocks = block_means(alpha, BLOCK)
     metrics: dict[str, float] = {"psnr_fit": float(task.evaluate(field).metrics["psnr"])}
     for name, structure in (
-        ("gradient", gradient_energy(gray, BLOCK)),
+        ("gradient", block_means(gradient_energy(gray), BLOCK)),
         ("centroid", spectral_centroid(gray, BLOCK)),
         ("brightness", block_means(gray, BLOCK)),
     ):

@@ -13,9 +13,9 @@ from typing import Any
 from alfilter.experiments.paper import sparse as gaps
 from alfilter.experiments.paper.detail import detail_kept, fine_share_of_error
 from alfilter.experiments.paper.image_fitting import psnr_at
+from alfilter.experiments.verdicts import FAILS, HOLDS, MISSING, Verdict
 
 Lines = Sequence[Mapping[str, Any]]
-HOLDS, FAILS, MISSING = "holds", "does not hold here", "not run"
 BASELINES = ("pe-mlp", "siren", "mfn", "diner")
 OURS = ("al-relu", "al-sine")
 CLOSE = 0.5  # dB within which two methods count as equal
@@ -32,22 +32,6 @@ class Claim:
     judge: Callable[[Lines], tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A claim with what came out."""
-
-    claim: str
-    where: str
-    verdict: str
-    evidence: str
-    command: str
-
-    @property
-    def known(self) -> bool:
-        """Whether its study has been run."""
-        return self.verdict != MISSING
-
-
 def judged(lines: Mapping[str, Lines]) -> list[Verdict]:
     """All claims in the paper's order; lines: by the name of their study, the full scale before the CPU's."""
     return [_judge(claim, lines) for claim in CLAIMS]
@@ -55,13 +39,13 @@ def judged(lines: Mapping[str, Lines]) -> list[Verdict]:
 
 def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
     full = f"{claim.study}-paper"
-    found = lines.get(full) or lines.get(claim.study) or ()
+    own = lines.get(full) or lines.get(claim.study) or ()
     scale = " --scale paper" if lines.get(full) else ""
     try:
-        verdict, evidence = claim.judge(found) if found else (MISSING, "")
+        verdict, evidence = claim.judge(own) if own else (MISSING, "")
     except (KeyError, statistics.StatisticsError):  # not all rows of the study are finished
         verdict, evidence = MISSING, ""
-    return Verdict(claim.text, claim.where, verdict, evidence, f"alfilter experiment {claim.item}{scale}")
+    return Verdict(claim.text, verdict, evidence, claim.where, f"alfilter experiment {claim.item}{scale}")
 
 
 def mean_of(lines: Lines, group: str, read: Callable[[Any], float | None]) -> float:
@@ -81,18 +65,20 @@ def metric(name: str) -> Callable[[Any], float | None]:
 def best_everywhere(lines: Lines) -> tuple[str, str]:
     """Ours-Sine is best in PSNR, SSIM and LPIPS."""
     rows = (*BASELINES, *OURS)
-    told, won = [], []
+    evidence, wins = [], []
     for name, sign in (("psnr", 1), ("ssim", 1), ("lpips", -1)):
         if not any(name in line["metrics"] for line in lines):
             continue
         values = {row: mean_of(lines, row, metric(name)) for row in rows}
         first, second = sorted(values, key=lambda row: -sign * values[row])[:2]
-        won.append(first == "al-sine")
+        wins.append(first == "al-sine")
         digits = 2 if name == "psnr" else 4
-        told.append(f"{name.upper()} {first} {values[first]:.{digits}f} before {second} {values[second]:.{digits}f}")
+        evidence.append(
+            f"{name.upper()} {first} {values[first]:.{digits}f} before {second} {values[second]:.{digits}f}"
+        )
         if first != "al-sine":
-            told[-1] += f", al-sine {values['al-sine']:.{digits}f}"
-    return _of(won, "holds only for some of the measures"), "; ".join(told)
+            evidence[-1] += f", al-sine {values['al-sine']:.{digits}f}"
+    return _of(wins, "holds only for some of the measures"), "; ".join(evidence)
 
 
 def relu_beats_encoding(lines: Lines) -> tuple[str, str]:
@@ -106,9 +92,9 @@ def relu_is_competitive(lines: Lines) -> tuple[str, str]:
     ours = mean_of(lines, "al-relu", metric("psnr"))
     others = {row: mean_of(lines, row, metric("psnr")) for row in ("siren", "mfn", "diner")}
     wins = [ours > value - CLOSE for value in others.values()]
-    told = ", ".join(f"{row} {value:.2f}" for row, value in others.items())
+    evidence = ", ".join(f"{row} {value:.2f}" for row, value in others.items())
     beaten = ", ".join(row for row, value in others.items() if ours > value - CLOSE)
-    return _of(wins, f"holds only against {beaten}"), f"al-relu {ours:.2f} dB; {told} dB"
+    return _of(wins, f"holds only against {beaten}"), f"al-relu {ours:.2f} dB; {evidence} dB"
 
 
 def faster_at(step: int) -> Callable[[Lines], tuple[str, str]]:
@@ -129,9 +115,9 @@ def _ahead(lines: Lines, read: Callable[[Any], float | None], when: str) -> tupl
     values = {row: mean_of(lines, row, read) for row in (*BASELINES, *OURS)}
     best = max(BASELINES, key=lambda row: values[row])
     wins = [values[row] > values[best] for row in OURS]
-    told = f"{when}: " + ", ".join(f"{row} {values[row]:.2f}" for row in (*OURS, *BASELINES)) + " dB"
+    evidence = f"{when}: " + ", ".join(f"{row} {values[row]:.2f}" for row in (*OURS, *BASELINES)) + " dB"
     who = OURS[wins.index(True)] if any(wins) else ""
-    return _of(wins, f"holds only for {who}"), told
+    return _of(wins, f"holds only for {who}"), evidence
 
 
 def smoother(lines: Lines) -> tuple[str, str]:
@@ -139,17 +125,17 @@ def smoother(lines: Lines) -> tuple[str, str]:
     kept = {row: mean_of(lines, row, detail_kept) for row in ("pe-mlp", "siren", "al-sine")}
     gap = {row: abs(1 - value) for row, value in kept.items()}
     wins = [kept[row] < 1 and gap[row] > gap["al-sine"] for row in ("pe-mlp", "siren")]
-    told = ", ".join(f"{row} {value:.0%}" for row, value in kept.items())
+    evidence = ", ".join(f"{row} {value:.0%}" for row, value in kept.items())
     who = "pe-mlp" if wins[0] else "siren"
-    return _of(wins, f"holds only for {who}"), f"power of fine detail kept: {told}"
+    return _of(wins, f"holds only for {who}"), f"power of fine detail kept: {evidence}"
 
 
 def artefacts(lines: Lines) -> tuple[str, str]:
     """MFN adds high frequencies: its error holds a larger share of fine detail than Ours-Sine's."""
     share = {row: mean_of(lines, row, fine_share_of_error) for row in ("mfn", "al-sine", "siren")}
-    told = ", ".join(f"{row} {value:.0%}" for row, value in share.items())
-    won = share["mfn"] > share["al-sine"] and share["mfn"] > share["siren"]
-    return (HOLDS if won else FAILS), f"share of the error's power in fine detail: {told}"
+    evidence = ", ".join(f"{row} {value:.0%}" for row, value in share.items())
+    wins = share["mfn"] > share["al-sine"] and share["mfn"] > share["siren"]
+    return (HOLDS if wins else FAILS), f"share of the error's power in fine detail: {evidence}"
 
 
 # ── α ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,10 +150,10 @@ def alpha_follows(group: str) -> Callable[[Lines], tuple[str, str]]:
         values = [line["alpha"]["structure"] for line in lines if line["group"] == group and line.get("alpha")]
         mean = statistics.fmean(values)
         span = f"{min(values):+.2f} … {max(values):+.2f}"
-        told = f"rank correlation of α with local gradient energy, {group}: mean {mean:+.2f} ({span})"
+        evidence = f"rank correlation of α with local gradient energy, {group}: mean {mean:+.2f} ({span})"
         if min(values) > CLEAR:
-            return HOLDS, told
-        return ("holds only weakly" if min(values) > 0 and mean > CLEAR / 3 else FAILS), told
+            return HOLDS, evidence
+        return ("holds only weakly" if min(values) > 0 and mean > CLEAR / 3 else FAILS), evidence
 
     return judge
 
@@ -186,13 +172,13 @@ def recovers(observe: str) -> Callable[[Lines], tuple[str, str]]:
         ours, low, plain, line = (
             _unseen(lines, row, observe) for row in (gaps.PAPER, gaps.LOW, gaps.PLAIN, gaps.LINEAR)
         )
-        told = (
+        evidence = (
             f"unseen pixels: as the paper {ours:.2f}, α starts low {low:.2f}, no total variation {plain:.2f}, linear "
         )
-        told += f"interpolation {line:.2f} dB"
+        evidence += f"interpolation {line:.2f} dB"
         if ours >= line - CLOSE:
-            return HOLDS, told
-        return ("holds only if α starts low" if low >= line - CLOSE else FAILS), told
+            return HOLDS, evidence
+        return ("holds only if α starts low" if low >= line - CLOSE else FAILS), evidence
 
     return judge
 
@@ -203,8 +189,8 @@ def variation_helps(lines: Lines) -> tuple[str, str]:
         observe: _unseen(lines, gaps.PAPER, observe) - _unseen(lines, gaps.PLAIN, observe) for observe in gaps.OBSERVED
     }
     wins = [gain > CLOSE / 5 for gain in gains.values()]
-    told = ", ".join(f"{observe} {gain:+.2f} dB" for observe, gain in gains.items())
-    return _of(wins, f"holds only at {gaps.OBSERVED[wins.index(True)] if any(wins) else ''}"), f"gain: {told}"
+    evidence = ", ".join(f"{observe} {gain:+.2f} dB" for observe, gain in gains.items())
+    return _of(wins, f"holds only at {gaps.OBSERVED[wins.index(True)] if any(wins) else ''}"), f"gain: {evidence}"
 
 
 # ── shapes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,8 +205,8 @@ def best_shapes(lines: Lines) -> tuple[str, str]:
     }
     iou = {row: mean_of(lines, row, metric("iou")) for row in rows}
     wins = [min(above, key=lambda row: above[row]) == "al-sine", max(iou, key=lambda row: iou[row]) == "al-sine"]
-    told = "Chamfer above its floor in 1e-6 (IoU): " + ", ".join(f"{r} {above[r]:.2f} ({iou[r]:.4f})" for r in rows)
-    return _of(wins, "holds only for " + ("Chamfer" if wins[0] else "IoU")), told
+    evidence = "Chamfer above its floor in 1e-6 (IoU): " + ", ".join(f"{r} {above[r]:.2f} ({iou[r]:.4f})" for r in rows)
+    return _of(wins, "holds only for " + ("Chamfer" if wins[0] else "IoU")), evidence
 
 
 def _normals(lines: Lines, part: str) -> dict[str, float]:
@@ -237,13 +223,13 @@ def detail_and_smooth(lines: Lines) -> tuple[str, str]:
 def siren_oversmooths(lines: Lines) -> tuple[str, str]:
     """SIREN is smooth where the shape is, and loses detail."""
     detail, smooth = _normals(lines, "detail"), _normals(lines, "smooth")
-    won = detail["siren"] < detail["bacon"] and smooth["siren"] > smooth["bacon"]
-    return (HOLDS if won else FAILS), _told_normals(detail, smooth)
+    wins = detail["siren"] < detail["bacon"] and smooth["siren"] > smooth["bacon"]
+    return (HOLDS if wins else FAILS), _told_normals(detail, smooth)
 
 
 def _told_normals(detail: dict[str, float], smooth: dict[str, float]) -> str:
-    told = ", ".join(f"{row} {100 * detail[row]:.1f} / {100 * smooth[row]:.1f}" for row in detail)
-    return f"agreement of normals in %, detailed tenth / smooth half: {told}"
+    evidence = ", ".join(f"{row} {100 * detail[row]:.1f} / {100 * smooth[row]:.1f}" for row in detail)
+    return f"agreement of normals in %, detailed tenth / smooth half: {evidence}"
 
 
 def _of(wins: Sequence[bool], some: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from alfilter.report.figures.arrays import Array
 from alfilter.report.figures.canvas import new_figure, plain_axes, png_bytes
-from alfilter.report.figures.pixels import pixels
+from alfilter.report.figures.pixels import busiest_window, pixels
 from alfilter.report.overview.collect import Entry, from_line
 from alfilter.report.overview.curves import mean_curves
 from alfilter.report.overview.scenes import scene_name, scenes_of
@@ -137,11 +137,7 @@ def _alpha(entry: Entry) -> Array:
 
 
 def _detail(truth: Array) -> tuple[slice, slice]:
-    from alfilter.experiments.artifacts import busiest
-
-    side = max(8, min(truth.shape[:2]) // ZOOM)
-    top, left = busiest(truth, side)
-    return slice(top, top + side), slice(left, left + side)
+    return busiest_window(truth, max(8, min(truth.shape[:2]) // ZOOM))
 
 
 def _box(axes: Any, window: tuple[slice, slice]) -> None:

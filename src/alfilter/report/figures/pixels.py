@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.experiments.artifacts import busiest
 from alfilter.report.figures.arrays import Array
 
 SIDE = 384  # of the largest crop on a page
@@ -28,6 +27,16 @@ def pixels(data: bytes) -> Array:
         return np.asarray(picture.convert("RGB"), dtype=np.float64) / 255
 
 
+def busiest_window(picture: Array, side: int) -> tuple[slice, slice]:
+    """Rows and columns of the square of a picture (H, W, 3) with the most detail; all of a smaller picture."""
+    import torch
+
+    from alfilter.analysis.structure import busiest_square
+
+    top, left = busiest_square(torch.from_numpy(picture).mean(-1), side)
+    return slice(top, top + side), slice(left, left + side)
+
+
 def crops(pictures: Mapping[str, Array], side: int = SIDE) -> dict[str, Array]:
     """The same window of all pictures of one size: the busiest square of the first.
 
@@ -35,8 +44,7 @@ def crops(pictures: Mapping[str, Array], side: int = SIDE) -> dict[str, Array]:
     {'a': (4, 4, 3), 'b': (4, 4, 3)}
     """
     first = next(iter(pictures.values()))
-    top, left = busiest(first, side)
-    window = (slice(top, top + side), slice(left, left + side))
+    window = busiest_window(first, side)
     return {name: picture[window] for name, picture in pictures.items() if picture.shape == first.shape}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from alfilter.report.figures.canvas import GREY, new_figure, plain_axes, png_bytes
 from alfilter.report.figures.ntk import COLOURS
 
 Lines = Sequence[Mapping[str, Any]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -11,7 +11,7 @@ from alfilter.report.figures.pixels import chart
 from alfilter.report.overview import scenes
 from alfilter.report.overview.collect import FOLDERS, Collection, Entry
 from alfilter.report.overview.curves import MOST, curves_key, curves_svg, mean_curves
-from alfilter.report.overview.facts import Claim, Facts
+from alfilter.report.overview.facts import Facts
 from alfilter.report.overview.tables import Column, Row, Table, Value, shown, tabulate
 from alfilter.report.page.document import document
 from alfilter.report.page.labels import CHARTS as RUN_CHARTS
@@ -55,26 +55,27 @@ def _anchor(name: str) -> str:
     return "study-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _claims(claims: Sequence[Claim]) -> str:
+def _claims(claims: Sequence[Mapping[str, str]]) -> str:
     if not claims:
         return ""
-    rows = "".join(
-        f'<tr><td>{escape(v.claim)}<br><small>{escape(v.where)}</small></td><td class="verdict '
-        f'{_CLASS.get(v.verdict, "partly")}">{escape(v.verdict)}</td><td>{escape(v.evidence)}<br>'
-        f"<small><code>{escape(v.command)}</code></small></td></tr>"
-        for v in claims
-    )
+    rows = "".join(_claim_row(**claim) for claim in claims)
     heads = "".join(f'<th scope="col"><button type="button">{h}</button></th>' for h in ("Claim", "Here", "Evidence"))
     table = f'<table class="wide claims"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<section id="claims"><h2>The paper\'s claims</h2><div class="scroll">{table}</div></section>'
 
 
+def _claim_row(claim: str, where: str, verdict: str, evidence: str, command: str) -> str:
+    return (
+        f'<tr><td>{escape(claim)}<br><small>{escape(where)}</small></td><td class="verdict '
+        f'{_CLASS.get(verdict, "partly")}">{escape(verdict)}</td><td>{escape(evidence)}<br>'
+        f"<small><code>{escape(command)}</code></small></td></tr>"
+    )
+
+
 def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes], facts: Facts) -> str:
     title, printed = facts.printed.get(name, ("", {}))
     beside = (
-        f'<p class="soft">Printed: the paper\'s table “{escape(title)}”. Bold is the best here.</p>'
-        if printed
-        else ""
+        f'<p class="soft">Printed: the paper\'s table “{escape(title)}”. Bold is the best here.</p>' if printed else ""
     )
     heading = f"{escape(TITLES.get(name, name))} <small>{_count(len(entries), 'run')}</small>"
     parts = [
