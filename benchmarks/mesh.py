@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from alfilter.evaluate import distances_at
+from alfilter.experiments.data import data_folder
 from alfilter.geometry.surface import Surface, extract, memory_needed
 from alfilter.methods import build, training
 from alfilter.runtime.memory import keep_freed_memory
@@ -42,7 +43,7 @@ def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model", nargs="?")
     p.add_argument("--resolution", type=int)
-    p.add_argument("--data", default="../shared/data/meshes")
+    p.add_argument("--data", default=f"{data_folder()}/meshes", help="the folder of the scans (default: %(default)s)")
     p.add_argument("--mesh", help="what is fitted when no model is given (default: armadillo.obj of --data)")
     p.add_argument("--method", default="al-sine")
     p.add_argument("--width", type=int, help="neurons per layer (default: 256, with --equal 64)")

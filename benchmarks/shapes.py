@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from alfilter.experiments.data import data_folder
 from alfilter.methods import build, training
 from alfilter.networks import MLP
 from alfilter.runtime.fork_pool import ForkPool
@@ -128,7 +129,7 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--mesh", default="../shared/data/meshes/armadillo.obj")
+    p.add_argument("--mesh", default=f"{data_folder()}/meshes/armadillo.obj", help="a scan (default: %(default)s)")
     p.add_argument("--method", default="al-sine")
     p.add_argument("--preset", nargs="+", default=["paper-shape", "default-shape"])
     p.add_argument("--turns", type=int, default=3)

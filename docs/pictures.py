@@ -22,7 +22,7 @@ from PIL import Image
 
 from alfilter.analysis import alpha_map, filtered_encoding_of
 from alfilter.report import error_map
-from alfilter.report.figures.studies import FIGURES
+from alfilter.report.figures.registry import FIGURES
 from alfilter.signals import read_image
 from alfilter.training import load
 

@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Real files that some tests read, where there are any."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+from alfilter.experiments.data import data_folder
+
+FOLDERS = (Path(data_folder()), Path(__file__).resolve().parents[3] / "shared" / "data")  # the latter: by the checkout
 
 
 def shared_data(*parts: str) -> Path:
-    """A file of the shared data folder, or a skip that says which one is missing."""
-    path = SHARED.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"needs the data file {'/'.join(parts)}")
-    return path
+    """A file of the data folder, or a skip that says which one is missing."""
+    for folder in FOLDERS:
+        if folder.joinpath(*parts).exists():
+            return folder.joinpath(*parts)
+    pytest.skip(f"needs the data file {'/'.join(parts)}")

@@ -25,10 +25,10 @@ class Declared(NamedTuple):
 class Studies(Mapping[str, Study]):
     """Studies by name, each imported by `studies[name]` and not before.
 
-    >>> STUDIES.declared["order"].question
-    'does the order of the paper\'s image table hold at 96×96 and 500 steps?'
-    >>> STUDIES["order"].name
-    'order'
+    >>> STUDIES.declared["responses"].question
+    'what passes the filter at which α?'
+    >>> STUDIES["responses"].name
+    'responses'
     """
 
     def __init__(self, declared: Mapping[str, Declared]) -> None:

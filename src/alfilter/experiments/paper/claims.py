@@ -73,11 +73,10 @@ def best_everywhere(lines: Lines) -> tuple[str, str]:
         first, second = sorted(values, key=lambda row: -sign * values[row])[:2]
         wins.append(first == "al-sine")
         digits = 2 if name == "psnr" else 4
-        evidence.append(
-            f"{name.upper()} {first} {values[first]:.{digits}f} before {second} {values[second]:.{digits}f}"
-        )
+        named = {row: f"{row} {values[row]:.{digits}f}" for row in (first, second, "al-sine")}
+        evidence.append(f"{name.upper()} {named[first]} before {named[second]}")
         if first != "al-sine":
-            evidence[-1] += f", al-sine {values['al-sine']:.{digits}f}"
+            evidence[-1] += f", {named['al-sine']}"
     return _of(wins, "holds only for some of the measures"), "; ".join(evidence)
 
 
