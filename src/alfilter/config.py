@@ -152,6 +152,25 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 @dataclass(frozen=True)
+class Density:
+    """How densely a signal is seen: `seen` samples per axis of `dims`, and `gap` ≥ 1, the distance between seen samples
+    in units of the signal's own spacing."""
+
+    dims: int
+    seen: float
+    gap: float = 1.0
+
+    @classmethod
+    def of(cls, dims: int, seen: int, total: int) -> Density:
+        """Of `seen` samples out of `total`, spread evenly.
+
+        >>> Density.of(2, 4096, 16384)
+        Density(dims=2, seen=64.0, gap=2.0)
+        """
+        return cls(dims, seen ** (1 / dims), (total / seen) ** (1 / dims))
+
+
+@dataclass(frozen=True)
 class Training:
     """How a field is trained; the defaults are the paper's recipe for images."""
 

@@ -69,16 +69,16 @@ def test_from_a_mesh_to_a_mesh(home: Path) -> None:
 
 
 def test_a_stopped_run_goes_on_to_the_same_bytes(home: Path) -> None:
-    from alfilter.runs.run import Order, run
+    from alfilter.runs import FitRequest, run
 
-    whole = Order("ball.ply", options={"width": 8, "depth": 1, "levels": 2, "grid": 3},
+    whole = FitRequest("ball.ply", options={"width": 8, "depth": 1, "levels": 2, "grid": 3},
                   training={"steps": 40, "batch": 256}, out="whole", checkpoint_every=0.0)  # fmt: skip
     run(whole)
     seen: list[int] = []
-    halves = Order(**{**whole.__dict__, "out": "halves"})
+    halves = FitRequest(**{**whole.__dict__, "out": "halves"})
     line = run(halves, on_progress=lambda p: seen.append(p.step), should_stop=lambda: len(seen) >= 17)
     assert not line["finished"]
-    assert run(Order(**{**halves.__dict__, "resume": True}))["finished"]
+    assert run(FitRequest(**{**halves.__dict__, "resume": True}))["finished"]
     assert (home / "whole/model.safetensors").read_bytes() == (home / "halves/model.safetensors").read_bytes()
 
 
@@ -100,7 +100,7 @@ def test_mistakes(home: Path) -> None:
     assert "is for pictures" in complaint(*fit, "ball.ply", "--observe", "every:2")
     code, out, err = alfilter(*fit, "ball.ply", "--auto")
     assert (code, out) == (2, "")
-    assert err.splitlines()[-1].endswith("ball.ply has no fixed ones; leave --auto out")
+    assert err.splitlines()[-1].endswith("ball.ply has no fixed ones; leave it out")
     assert not Path("run").exists()
 
     image = build("siren", in_dim=2, out_dim=3, width=8, depth=1)

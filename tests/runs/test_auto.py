@@ -11,11 +11,11 @@ from tests.support.commands import alfilter, complaint, picture, without_figures
 
 from alfilter.errors import UserError
 from alfilter.methods import Density, preset, training
-from alfilter.runs.auto import Choice, choose, explain, suited_preset
+from alfilter.runs.auto import Choice, choose, explain
+from alfilter.runs.request import suited_preset
 from alfilter.signals import GridSignal, PointSignal
 from alfilter.tasks import ImageTask, PointTask
 from alfilter.tasks.holdout import HoldoutTask
-from alfilter.training import density_of
 
 SMALL = {"width": 16, "depth": 1}
 
@@ -48,7 +48,7 @@ def test_a_preset_is_suited_to_what_is_seen() -> None:
     assert suited_preset("al-sine", task("all")) == "default"
     assert suited_preset("al-sine", task()) == suited_preset("al-sine", points) == "reconstruct"
     assert suited_preset("siren", task()) == "default"
-    assert density_of(task("every:2")) == Density(2, 8.0, 2.0)
+    assert task("every:2").density() == Density(2, 8.0, 2.0)
 
 
 def test_held_out_samples_are_never_learned_from() -> None:
@@ -95,7 +95,7 @@ def test_the_trials_take_a_third_of_the_budget_at_most() -> None:
 def test_a_method_without_alpha_is_refused(tmp_path: Path) -> None:
     photo = picture(tmp_path / "photo.png")
     said = complaint("fit", photo, "--method", "siren", "--auto", "--out", tmp_path / "run")
-    assert "--auto chooses α's settings, siren has none" in said
+    assert "option 'auto' chooses α's settings, siren has none" in said
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,8 @@ from tests.support.commands import TINY, alfilter, complaint, picture, start, wi
 
 from alfilter.errors import UserError
 from alfilter.methods import training
-from alfilter.runs.run import History, Order, read_lines, run
+from alfilter.runs import FitRequest, run
+from alfilter.runs.folder import read_history
 from alfilter.training import load
 
 FULL, MINI = ("--train", "batch=none"), ("--train", "batch=17")
@@ -111,8 +112,8 @@ def test_killed_at_any_moment(
     assert model_bytes(folder) == model_bytes(reference)
     scores, expected = (json.loads((f / "metrics.json").read_text()) for f in (folder, reference))
     assert scores["metrics"] == expected["metrics"]
-    assert [line["step"] for line in read_lines(folder / "history.jsonl")] == [
-        line["step"] for line in read_lines(reference / "history.jsonl")
+    assert [line["step"] for line in read_history(folder / "history.jsonl")] == [
+        line["step"] for line in read_history(reference / "history.jsonl")
     ]
     assert {f.name for f in folder.iterdir()} == {f.name for f in reference.iterdir()}
     assert "Traceback" not in log.read_text()
@@ -149,7 +150,7 @@ def test_an_existing_folder_is_refused(photo: Path, tmp_path: Path) -> None:
     words = fit_words(photo, folder)
     assert alfilter(*words).code == 0
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    assert complaint(*words) == f"{folder} holds files already; give --resume, --overwrite or another --out"
+    assert complaint(*words) == f"{folder} holds files already; resume or overwrite that run, or give another folder"
     assert "exclude each other" in complaint(*words, "--resume", "--overwrite")
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
@@ -284,17 +285,6 @@ def test_a_disk_that_fills_up(photo: Path, tmp_path: Path, monkeypatch: pytest.M
     assert model_bytes(tmp_path / "out") == model_bytes(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("quick")
-def test_history_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        write = staticmethod(no_space)
-        close = staticmethod(no_space)
-
-    monkeypatch.setattr(Path, "open", lambda *given, **named: Full())
-    with pytest.raises(ValueError, match="No space left on device"), History(tmp_path / "history.jsonl") as history:
-        history.add({"step": 1})
-
-
 def test_a_full_file_system(photo: Path, tmp_path: Path) -> None:
     """A real one, where the test may mount it."""
     import subprocess
@@ -316,28 +306,10 @@ def test_a_full_file_system(photo: Path, tmp_path: Path) -> None:
     assert "No space left" in err
 
 
-def test_history_goes_on_after_a_torn_line(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
-    file.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"st')
-    with History(file) as history:
-        history.cut(2)
-        history.add({"step": 3, "again": True})
-    assert read_lines(file) == [{"step": 1}, {"step": 2}, {"step": 3, "again": True}]
-    file.write_text('{"step": 1}\n[2]\n{"step": 3}\n')
-    assert read_lines(file) == [{"step": 1}]
-    assert read_lines(tmp_path / "none") == []
-
-
-def test_order_names_its_folder() -> None:
-    assert Order("a/b/photo.png").folder() == Path("runs/photo-al-sine")
-    assert Order("sample:astronaut", method="siren").folder() == Path("runs/astronaut-siren")
-    assert Order("x.png", out="here").folder() == Path("here")
-
-
 @pytest.mark.usefixtures("quick")
 def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
     said: list[str] = []
-    order = Order(
+    request = FitRequest(
         str(photo),
         method="siren",
         out=str(tmp_path / "out"),
@@ -345,7 +317,7 @@ def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
         training={"steps": 3},
         checkpoint_every=0,
     )
-    line = run(order, say=said.append)
+    line = run(request, say=said.append)
     assert line["finished"] is True
     assert line["steps"] == 3
     assert len(said) == 1

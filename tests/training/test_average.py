@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from alfilter.methods import Field, build
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask
-from alfilter.training import density_of, fit
+from alfilter.training import fit
 from alfilter.training.average import Average
 
 
@@ -98,6 +98,6 @@ def test_without_a_training_the_preset_hears_how_dense_the_samples_are() -> None
     result = fit(one, sparse, steps=1)
     assert "tv" in result.history[0], "the paper's loss for missing samples has total variation"
     assert "tv" not in fit(one, task(), steps=1).history[0]
-    density = density_of(sparse)
+    density = sparse.density()
     assert density is not None
     assert density.gap == pytest.approx(2.0)

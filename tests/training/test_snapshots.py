@@ -48,23 +48,23 @@ def test_a_run_keeps_them_and_overwrite_removes_them(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_a_resumed_run_has_the_same_ones(tmp_path: Path) -> None:
-    from alfilter.runs.run import Order, run
+    from alfilter.runs import FitRequest, run
 
     photo = picture(tmp_path / "p.png")
-    orders = [
-        Order(str(photo), out=str(tmp_path / name), options={"width": 8, "depth": 1, "levels": 3, "grid": 4},
+    requests = [
+        FitRequest(str(photo), out=str(tmp_path / name), options={"width": 8, "depth": 1, "levels": 3, "grid": 4},
               training={"steps": 40}, snapshots=7, checkpoint_every=0.0)
         for name in ("whole", "parts")
     ]  # fmt: skip
-    run(orders[0])
+    run(requests[0])
     asked = iter(range(10_000))
-    first = run(orders[1], should_stop=lambda: next(asked) > 30)
+    first = run(requests[1], should_stop=lambda: next(asked) > 30)
     assert 0 < first["steps"] < 40
     stray = tmp_path / "parts" / "snapshots" / "39.safetensors"
     stray.write_bytes(b"of a step the checkpoint does not know")
     from dataclasses import replace
 
-    run(replace(orders[1], resume=True))
+    run(replace(requests[1], resume=True))
     whole, parts = (list_snapshots(tmp_path / name) for name in ("whole", "parts"))
     assert list(whole) == list(parts)
     assert all(whole[step].read_bytes() == parts[step].read_bytes() for step in whole)

@@ -10,7 +10,7 @@ from alfilter.commands.shared import add_json, print_result, seconds, use_thread
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
-    from alfilter.runs.run import Order
+    from alfilter.runs.request import FitRequest
     from alfilter.runtime.distributed import Processes
 
 
@@ -54,7 +54,7 @@ def add_fit(commands: Any) -> None:
 def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.config import Training, parse_options
     from alfilter.methods import method
-    from alfilter.runs.run import Order
+    from alfilter.runs.request import FitRequest
     from alfilter.runtime.distributed import process_group
 
     training = parse_options(Training, arguments.train, "training")
@@ -62,11 +62,10 @@ def _fit(arguments: argparse.Namespace) -> int:
         training["steps"] = arguments.steps
     if arguments.budget is not None:
         training["budget"] = seconds(arguments.budget)
-    order = Order(
+    request = FitRequest(
         signal=arguments.signal,
         method=arguments.method,
-        preset=arguments.preset or "default",
-        pick=arguments.preset is None,
+        preset=arguments.preset,
         auto=arguments.auto,
         options=parse_options(method(arguments.method).options, arguments.options, arguments.method),
         params=arguments.params,
@@ -86,17 +85,19 @@ def _fit(arguments: argparse.Namespace) -> int:
     )
     use_threads(arguments.threads)
     with process_group() as processes:
-        return _carry_out(order, processes, quiet=arguments.quiet, as_json=arguments.json)
+        return _carry_out(request, processes, quiet=arguments.quiet, as_json=arguments.json)
 
 
-def _carry_out(order: Order, processes: Processes, *, quiet: bool, as_json: bool) -> int:
+def _carry_out(request: FitRequest, processes: Processes, *, quiet: bool, as_json: bool) -> int:
     """Fit, and tell; of several processes the first one speaks for all."""
     from alfilter.commands.progress import Display, StopSignals
+    from alfilter.report.artifacts import finish_run
+    from alfilter.runs.folder import RunFolder
     from alfilter.runs.run import run
 
     try:
         with StopSignals(processes.size > 1) as stop, Display(quiet=quiet or not processes.is_main) as display:
-            line = run(order, on_progress=display.update, should_stop=stop.asked, say=display.say)
+            line = run(request, on_progress=display.update, should_stop=stop.asked, say=display.say, finish=finish_run)
     except UserError:
         if processes.is_main:
             raise
@@ -105,11 +106,10 @@ def _carry_out(order: Order, processes: Processes, *, quiet: bool, as_json: bool
     if not processes.is_main:
         return 0 if finished else stop.exit_code
     print_result(line, as_json)
-    folder = order.folder()
     if not finished:
         print(f"alfilter: stopped at step {line['steps']}; the same command with --resume goes on", file=sys.stderr)
         return stop.exit_code
-    print(f"alfilter: the report is {folder / 'report.html'}", file=sys.stderr)
+    print(f"alfilter: the report is {RunFolder(request.folder()).report}", file=sys.stderr)
     return 0
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor
 
@@ -13,10 +14,14 @@ Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
 
 @dataclass(frozen=True)
 class Scores:
-    """Metrics on what was seen, and on what was held out (None when nothing was)."""
+    """Metrics on what was seen, and on what was held out (None when nothing was).
+
+    samples: what was compared (a prediction and its target, a surface …) where it was held whole, for drawing it.
+    """
 
     metrics: dict[str, float]
     heldout: dict[str, float] | None
+    samples: Any = field(default=None, compare=False, repr=False)
 
     def plain(self) -> dict[str, dict[str, float | None] | None]:
         """As JSON can hold them: an infinite PSNR (no error at all) becomes null.

@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from alfilter.config import Training, configure, override
+from alfilter.config import Density, Training, configure, override
 from alfilter.encodings import Encoding
 from alfilter.errors import UserError, nearest
 from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field, parameter_count
-from alfilter.methods.method import Density, Method, Parts, Preset, Samples
+from alfilter.methods.method import Method, Parts, Preset, Samples
 from alfilter.methods.registry import Registry
 from alfilter.methods.sizing import cost_per_point, sized
 from alfilter.methods.tuned import with_tuned

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from alfilter.config import option
+from alfilter.config import Density, option
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods.method import (
@@ -16,7 +16,6 @@ from alfilter.methods.method import (
     SHAPE_DEFAULT,
     SHAPE_PAPER,
     Backbone,
-    Density,
     Dyadic,
     Method,
     Parts,

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 from alfilter.evaluate import axis_coords, sample_axes, sample_grid
+from alfilter.evaluate.streaming import bands, is_large
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
 from alfilter.render.points import score_points
 from alfilter.signals import GridSignal, open_signal
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.tasks import TASKS, GridTask
-from alfilter.tasks.streaming import bands, is_large, streamed_scores
 
 _LARGEST = 120_000_000  # pixels of a rendered picture
 
@@ -130,7 +130,7 @@ def score(field: Field, spec: str, weights: str | None = None) -> dict[str, Any]
         if weights is not None:
             size = f"{signal.shape[1]}x{signal.shape[0]}"
             raise UserError(f"LPIPS looks at a whole picture at once, {size} is too large for that; leave it out")
-        return streamed_scores(field, task).plain()
+        return task.evaluate(field).plain()
     if signal.in_dim != 2:
         return task.evaluate(field).plain()
     prediction, target = sample_grid(field, signal.shape), task.target()

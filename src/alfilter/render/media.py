@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.evaluate import axis_coords, sample_axes
+from alfilter.evaluate.streaming import bands
 from alfilter.extras import free_memory
 from alfilter.files import replacing
 from alfilter.methods import Field
@@ -20,7 +21,6 @@ from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.signals.video import CLIPS, write_clip
 from alfilter.signals.volume import HEADER, TYPES, write_nifti
-from alfilter.tasks.streaming import bands
 
 Array = NDArray[Any]
 _LONGEST = 1 << 28  # numbers of a written sound

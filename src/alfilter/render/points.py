@@ -16,15 +16,6 @@ from alfilter.signals.tables import Columns, write_columns, write_rows
 from alfilter.tasks.points import PointTask, point_scores, predict
 
 
-def point_results(folder: Path, model: Field, task: PointTask) -> Scores:
-    """The scores of a fit to points, its pictures written."""
-    from alfilter.report.figures.points import write_point_pictures
-
-    prediction = task.predictions(model)
-    write_point_pictures(folder, model, task, prediction)
-    return task.compare(prediction)
-
-
 def predict_file(field: Field, query: str, out: str | None) -> tuple[int, int]:
     """Write the values at a table's points, row by row as they come, to a file or stdout.
 

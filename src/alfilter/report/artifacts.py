@@ -1,49 +1,64 @@
-"""What a finished fit shows: its scores, and its pictures in the run folder, by the kind of its task."""
+"""What a finished run shows beside its scores: its pictures, by the kind of its signal, and its report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from alfilter.evaluate import Scores, sample_grid
+from alfilter.evaluate import Scores
+from alfilter.evaluate.streaming import middle, reduced
 from alfilter.files import write_bytes
 from alfilter.methods import Field
-from alfilter.render.points import point_results
-from alfilter.tasks import AudioTask, GridTask, PointTask, SdfTask, Task, VolumeTask
-from alfilter.tasks.streaming import is_large, middle, reduced, streamed_scores
+from alfilter.runs.fitting import Fitted
+from alfilter.runs.folder import RunFolder
+from alfilter.tasks import GridTask
+
+Draw = Callable[[Path, Field, Any, Scores], None]
+
+# kind of the signal: the function (folder, field, task, scores) that draws its pictures
+PICTURES_OF = {
+    "image": "alfilter.report.artifacts:draw_picture",
+    "audio": "alfilter.report.figures.audio:draw_audio",
+    "volume": "alfilter.report.figures.volume:draw_volume",
+    "video": "alfilter.report.figures.volume:draw_volume",
+    "shape": "alfilter.report.figures.shape:draw_shape",
+    "points": "alfilter.report.figures.points:draw_points",
+}
 
 
-def judge(folder: Path, model: Field, task: Task, history: Sequence[dict[str, Any]]) -> Scores:
-    """The scores of a finished fit, and its pictures in the folder."""
+def finish_run(folder: RunFolder, fitted: Fitted, scores: Scores) -> None:
+    """Write the pictures of a fit that has just ended, and the report over all that the folder holds."""
+    from alfilter.report.page.run import write_report
+
+    draw(folder, fitted.field, fitted.task, scores, folder.read_history())
+    write_report(folder.path)
+
+
+def draw(folder: RunFolder, field: Field, task: Any, scores: Scores, history: Sequence[dict[str, Any]]) -> None:
+    """The pictures of a fitted field; those of a kind that has none of its own are the curve of its training alone."""
     from alfilter.report.figures import run as figures
-    from alfilter.report.figures.audio import judge_audio
-    from alfilter.report.figures.shape import judge_shape
-    from alfilter.report.figures.volume import judge_volume
 
-    if isinstance(task, SdfTask):
-        scores = judge_shape(folder, model, task)
-    elif isinstance(task, PointTask):
-        scores = point_results(folder, model, task)
-    elif isinstance(task, AudioTask):
-        scores = judge_audio(folder, model, task)
-    elif isinstance(task, VolumeTask):
-        scores = judge_volume(folder, model, task)
-    elif isinstance(task, GridTask) and is_large(task.signal.shape):
-        scores = streamed_scores(model, task)
-        sharp = tuple(part.numpy() for part in middle(model, task))  # a spectrum needs neighbours
-        small, wanted = reduced(model, task)
-        write_pictures(folder, model, task, small.numpy(), wanted.numpy(), sharp)
-    elif isinstance(task, GridTask):
-        prediction, target = sample_grid(model, task.signal.shape), task.target()
-        scores = task.compare(prediction, target)
-        write_pictures(folder, model, task, prediction.numpy(), target.numpy())
-    else:
-        scores = task.evaluate(model)
-    write_bytes(folder / "convergence.png", figures.convergence_figure(history))
-    return scores
+    drawing = PICTURES_OF.get(str(task.describe()["kind"]))
+    if drawing is not None:
+        module, _, name = drawing.partition(":")  # imported when needed: a kind draws with libraries of its own
+        draw_kind: Draw = getattr(import_module(module), name)
+        draw_kind(folder.path, field, task, scores)
+    write_bytes(folder.picture("convergence"), figures.convergence_figure(history))
+
+
+def draw_picture(folder: Path, field: Field, task: GridTask, scores: Scores) -> None:
+    """The pictures of a fitted picture; of one that is too large to be drawn whole, reduced ones."""
+    if scores.samples is not None:
+        prediction, target = scores.samples
+        write_pictures(folder, field, task, prediction.numpy(), target.numpy())
+        return
+    sharp = tuple(part.numpy() for part in middle(field, task.signal))  # a spectrum needs neighbours
+    prediction, target = reduced(field, task.signal)
+    write_pictures(folder, field, task, prediction.numpy(), target.numpy(), sharp)
 
 
 def write_pictures(

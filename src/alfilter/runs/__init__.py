@@ -1,5 +1,8 @@
-"""A run: what was asked for, its folder, and the way from a signal to a fitted model."""
+"""Fitting a signal: what was asked for, resolved; the one way to fit; the run folder."""
 
-from alfilter.runs.run import History, Order, choose_device, read_lines, run
+from alfilter.runs.fitting import Fitted, fit_task
+from alfilter.runs.folder import RunFolder
+from alfilter.runs.request import FitRequest, resolve
+from alfilter.runs.run import run
 
-__all__ = ["History", "Order", "choose_device", "read_lines", "run"]
+__all__ = ["FitRequest", "Fitted", "RunFolder", "fit_task", "resolve", "run"]

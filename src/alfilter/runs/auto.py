@@ -1,4 +1,4 @@
-"""`--auto`: L, B, the α grid, ω0 and λ from the observed samples alone, by holding some of them out.
+"""`auto`: L, B, the α grid, ω0 and λ from the observed samples alone, by holding some of them out.
 
 A fifth of the seen samples is kept back; short fits, a quarter of the fit's own length in all, try one change at a time
 from what the preset proposes for the sampling density, and a change stays when the kept-back samples are better by
@@ -13,12 +13,12 @@ from typing import Any
 
 from alfilter.config import Training
 from alfilter.errors import UserError
-from alfilter.methods import build, method, preset, training
-from alfilter.tasks import PointTask
-from alfilter.tasks.base import Task
-from alfilter.tasks.grid import GridTask
+from alfilter.methods import method, preset
+from alfilter.runs.fitting import fit_task
+from alfilter.runs.request import resolve
+from alfilter.tasks import GridTask, PointTask
 from alfilter.tasks.holdout import HoldoutTask
-from alfilter.training import clock, density_of, fit
+from alfilter.training import clock
 
 SHARE = 0.25  # of the fit's own length, for all trials together; the rest of the 0.3 allowed is for starting them
 MARGIN = 0.05  # dB below which two short fits are the same
@@ -37,15 +37,9 @@ class Choice:
     seconds: float = 0.0
 
 
-def suited_preset(name: str, task: Task) -> str:
-    """The preset for a signal when none was named: `reconstruct`, where there is one, if places are unseen."""
-    gaps = isinstance(task, PointTask) or (isinstance(task, GridTask) and task.seen is not None)
-    return "reconstruct" if gaps and "reconstruct" in method(name).presets else "default"
-
-
 def choose(
     name: str,
-    which: str,
+    which: str | None,
     task: GridTask | PointTask,
     options: Changes,
     settings: Changes,
@@ -53,12 +47,11 @@ def choose(
     say: Callable[[str], None] = lambda line: None,
 ) -> Choice:
     """Options and training for a task. options, settings: what the user fixed; those are not searched."""
-    density = density_of(task)
-    proposed = preset(name, which).options_at(density)
-    start = {**proposed, **options}
+    setting = resolve(task, name, preset=which, options=options, training=settings)
+    goal, density = setting.training, setting.density
+    start = {**preset(name, setting.preset).options_at(density), **options}
     if "bandwidth" not in {known.name for known in fields(method(name).options)}:
-        raise UserError(f"--auto chooses α's settings, {name} has none; give --method al-sine, or no --auto")
-    goal = training(name, which, density, **settings)
+        raise UserError(f"option 'auto' chooses α's settings, {name} has none; fit al-sine, or leave it out")
     now = clock(goal)
     began = now()
     held = HoldoutTask(task, _HELD, seed)
@@ -75,11 +68,12 @@ def choose(
             if goal.budget is not None and tried and now() - began > 0.27 * goal.budget:
                 break  # the trials are slower than planned: what is known must do
             mine = {key: value for key, value in changes.items() if key != "tv"}
-            model = build(name, in_dim=task.in_dim, out_dim=task.out_dim, preset=which, samples=task.samples,
-                          seen=density, seed=seed, **{**options, **choice.options, **mine})  # fmt: skip
             recipe = replace(short, tv=changes.get("tv", choice.training.get("tv", short.tv)))
-            fit(model, held, training=recipe, seed=seed)
-            score, tried = held.judge(model), tried + 1
+            trial = {**options, **choice.options, **mine}
+            fitted = fit_task(
+                held, name, preset=setting.preset, options=trial, training=recipe, density=density, seed=seed
+            )
+            score, tried = held.judge(fitted.field), tried + 1
             choice.trials.append({"changes": dict(changes), "psnr": round(score, 3)})
             if number == 0 or score > best + MARGIN:
                 best = score

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from alfilter.config import Density
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores
 
@@ -32,6 +33,16 @@ class Task(ABC):
     def observation(self) -> tuple[int, int] | None:
         """How many samples are seen, and how many there are; none where samples are made as needed."""
         return None
+
+    def density(self) -> Density | None:
+        """How densely the signal is seen, for presets that follow it."""
+        observation = self.observation()
+        return None if observation is None else Density.of(self.in_dim, *observation)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether the field is asked for values between the samples it sees."""
+        return False
 
     def use(self, sampling: str) -> None:  # noqa: B027
         """Told before a fit how it wants its samples; only shapes have a choice."""

@@ -15,6 +15,7 @@ from torch.nn.functional import mse_loss
 
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, sample_grid
+from alfilter.evaluate.streaming import is_large, streamed_scores
 from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal, observed, open_signal
 from alfilter.tasks.base import Chunk, EpochSampler, Task
@@ -45,6 +46,10 @@ class GridTask(Task):
 
     def observation(self) -> tuple[int, int]:
         return self.count, len(self.signal)
+
+    @property
+    def has_gaps(self) -> bool:
+        return self.seen is not None
 
     def filling(self) -> Filling | None:
         if self._filling is None and self.seen is not None:
@@ -89,8 +94,28 @@ class GridTask(Task):
         return -10 * math.log10(max(loss, 1e-20))
 
     def evaluate(self, field: Evaluate) -> Scores:
-        target = self.target()
-        return self.compare(sample_grid(field, self.signal.shape), target)
+        if is_large(self.signal.shape):
+            return self.evaluate_in_bands(field)
+        return self.compare(sample_grid(field, self.signal.shape), self.target())
+
+    def evaluate_in_bands(self, field: Evaluate) -> Scores:
+        """The scores of `evaluate`, for signals that are never held whole as floating-point numbers."""
+        mask = self.seen_mask()
+        seen = None if mask is None else mask.view(self.signal.shape)
+        return streamed_scores(field, self.signal, seen, between=self._scores_between)
+
+    def seen_mask(self) -> Tensor | None:
+        """Which samples (N,) are seen; none when all are."""
+        if self.seen is None:
+            return None
+        mask = torch.zeros(len(self.signal), dtype=torch.bool)
+        mask[self.seen] = True
+        return mask
+
+    @property
+    def _scores_between(self) -> bool:
+        """Whether the pixels farthest from every seen one are scored apart: the protocol of Tancik et al."""
+        return self.seen is not None and self.observe == "every:2" and self.in_dim == 2 and min(self.signal.shape) > 1
 
     def target(self) -> Tensor:
         """The whole signal, normalised: (*shape, c)."""
@@ -100,19 +125,17 @@ class GridTask(Task):
         """Scores of a reconstruction (*shape, c), seen and held-out samples apart; the structure over the whole."""
         heldout: dict[str, float] | None = None
         rows = prediction.flatten(0, -2)[None], target.flatten(0, -2)[None]  # (1, N, c) each
-        if self.seen is None:
+        mask = self.seen_mask()
+        if mask is None:
             metrics = self.measures(*rows)
         else:
-            mask = torch.zeros(len(self.signal), dtype=torch.bool)
-            mask[self.seen] = True
             metrics = self.measures(*(row[:, mask] for row in rows))
             heldout = self.measures(*(row[:, ~mask] for row in rows))
-            if self.observe == "every:2" and self.in_dim == 2 and min(self.signal.shape) > 1:
-                # the pixels farthest from every seen one: the protocol of Tancik et al.
+            if self._scores_between:
                 heldout["psnr_between"] = psnr(prediction[1::2, 1::2], target[1::2, 1::2])
         if self.in_dim == 2:
             metrics["ssim"] = ssim(prediction, target)
-        return Scores(metrics, heldout)
+        return Scores(metrics, heldout, (prediction, target))
 
     def measures(self, prediction: Tensor, target: Tensor) -> dict[str, float]:
         """Scores of some samples (1, n, c), wherever they lie."""

@@ -7,7 +7,6 @@ from torch import Tensor
 from alfilter.evaluate import Evaluate, Scores
 from alfilter.metrics.audio import snr
 from alfilter.tasks.grid import GridTask
-from alfilter.tasks.streaming import streamed_scores
 
 
 class AudioTask(GridTask):
@@ -21,4 +20,4 @@ class VolumeTask(GridTask):
     """Fitting a volume or a video, scored slab by slab: neither is ever held as float numbers as a whole."""
 
     def evaluate(self, field: Evaluate) -> Scores:
-        return streamed_scores(field, self)
+        return self.evaluate_in_bands(field)

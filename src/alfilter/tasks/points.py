@@ -66,6 +66,10 @@ class PointTask(Task):
     def observation(self) -> tuple[int, int]:
         return self.count, self.count  # what is held out would not be there
 
+    @property
+    def has_gaps(self) -> bool:
+        return True
+
     def filling(self) -> Filling | None:
         if self._filling is None:
             self._filling = self.filling_of(torch.arange(self.count))
@@ -119,10 +123,10 @@ class PointTask(Task):
     def compare(self, prediction: Array) -> Scores:
         """Scores of predictions (n, c), seen and held-out points apart; every point counts the same."""
         if self.seen is None:
-            return Scores(self._scores(prediction, slice(None)), None)
+            return Scores(self._scores(prediction, slice(None)), None, prediction)
         mask = np.zeros(len(self.signal), bool)
         mask[self.seen.numpy()] = True
-        return Scores(self._scores(prediction, mask), self._scores(prediction, ~mask))
+        return Scores(self._scores(prediction, mask), self._scores(prediction, ~mask), prediction)
 
     def describe(self) -> dict[str, Any]:
         return {

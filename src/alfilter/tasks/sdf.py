@@ -26,6 +26,7 @@ from alfilter.tasks.shape_sampling import SAMPLINGS, SOURCE, Sampling, scatter
 BATCH = 10_000
 _EVALUATED = 1 << 14  # points per pass when nothing is differentiated
 _ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
+RESOLUTION = 256  # of the surface that is scored
 _JUDGED = 40_000  # samples of the distance's error
 
 
@@ -140,7 +141,7 @@ class SdfTask(Task):
 
     def evaluate(self, field: Evaluate) -> Scores:
         try:
-            surface = self.extract(field, 256) if self.signal.faces is not None else None
+            surface = self.extract(field, RESOLUTION)
         except UserError:  # no surface at all yet
             surface = None
         return self.compare(field, surface)
@@ -155,12 +156,12 @@ class SdfTask(Task):
         metrics = {"sdf_near": float(error[1::2].mean()), "sdf_far": float(error[::2].mean())}
         reference = self.signal.triangles
         if reference is None:
-            return Scores(metrics, None)
+            return Scores(metrics, None, surface)
         if surface is None:
             return Scores({**metrics, "iou": 0.0}, None)
         ours, theirs = (Triangles(mesh.vertices / 2, mesh.faces) for mesh in (surface, reference))
         closed = self.signal.diagnosis is None or self.signal.diagnosis.watertight
-        return Scores({**compare(ours, theirs, points=points, grid=grid, closed=closed), **metrics}, None)
+        return Scores({**compare(ours, theirs, points=points, grid=grid, closed=closed), **metrics}, None, surface)
 
     def extract(self, field: Evaluate, resolution: int) -> Surface:
         """The field's surface in the domain."""

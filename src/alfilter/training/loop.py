@@ -15,7 +15,7 @@ from torch import Tensor
 
 from alfilter.config import Training, configure, override
 from alfilter.errors import UserError
-from alfilter.methods import Density, Field, method
+from alfilter.methods import Field, method
 from alfilter.methods import training as preset_training
 from alfilter.runtime.distributed import current
 from alfilter.runtime.fork_pool import cpu_seconds
@@ -181,16 +181,10 @@ def _step_size(field: Field, setting: Training) -> float:
     return 1.0 if setting.neurons is None or size == 0 else min(1.0, setting.neurons / size)
 
 
-def density_of(task: Task) -> Density | None:
-    """How densely a task's signal is seen."""
-    observation = task.observation()
-    return None if observation is None else Density.of(task.in_dim, *observation)
-
-
 def _setting(field: Field, task: Task, training: Training | None, overrides: dict[str, Any]) -> Training:
     if training is None:
         name = field.spec.get("method")
-        training = preset_training(name, _preset_name(field), density_of(task)) if name else Training()
+        training = preset_training(name, _preset_name(field), task.density()) if name else Training()
     checked = configure(Training, overrides, "training")
     changes = {name: getattr(checked, name) for name in overrides}
     return replace(training, **override({"neurons": training.neurons}, changes))

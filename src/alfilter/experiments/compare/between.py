@@ -154,7 +154,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
 
     from alfilter.methods import build, parameter_count, training
     from alfilter.tasks import PointTask
-    from alfilter.training import density_of, fit
+    from alfilter.training import fit
 
     del threads  # a fit's seconds are those of one core
     torch.set_num_threads(1)
@@ -164,7 +164,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     if run.method in PIXELS or run.method in POINTS:
         prediction = _interpolated(run.method, task)
     else:
-        density = density_of(task)
+        density = task.density()
         sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
         model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **run.settings)
         recipe = training(run.method, run.preset, density, **run.training)

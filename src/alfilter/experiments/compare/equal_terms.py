@@ -48,12 +48,12 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
 
     from alfilter.methods import build, parameter_count, sized, training
     from alfilter.tasks import ImageTask
-    from alfilter.training import density_of, fit
+    from alfilter.training import fit
 
     del threads  # seconds are those of one core
     torch.set_num_threads(1)
     task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
-    density = density_of(task)
+    density = task.density()
     options = dict(run.settings)
     params = options.pop("params", None)
     if params is not None:

@@ -1,4 +1,4 @@
-"""A fitted sound judged and shown: waveforms, spectrograms, the error and α over time."""
+"""A fitted sound shown: waveforms, spectrograms, the error and α over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.encodings import FilteredFourier
-from alfilter.evaluate import Scores, sample_grid
+from alfilter.evaluate import Scores
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.report.figures import canvas
@@ -24,18 +24,19 @@ _COLUMNS = 1200  # places along the time axis of a figure
 _DECIBELS = 90.0  # from the loudest to the faintest that a spectrogram shows
 
 
-def judge_audio(folder: Path, model: Field, task: AudioTask) -> Scores:
-    """Scores of the field, and its pictures."""
-    prediction, target = sample_grid(model, task.signal.shape), task.target()
+def draw_audio(folder: Path, model: Field, task: AudioTask, scores: Scores) -> None:
+    """The pictures of a fitted sound. scores: with the prediction and the target that were compared."""
+    prediction, target = scores.samples
     wave, fitted = (2 * values.double().numpy() - 1 for values in (target, prediction))  # in units of the peak
     rate = float(task.signal.facts["rate"])
-    write_bytes(folder / "waveform.png", waveform_figure(wave, fitted, rate, _seen(task)))
+    mask = task.seen_mask()
+    seen = None if mask is None else mask.numpy()
+    write_bytes(folder / "waveform.png", waveform_figure(wave, fitted, rate, seen))
     write_bytes(folder / "spectrogram.png", spectrogram_figure(wave.mean(-1), fitted.mean(-1), rate))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
         write_bytes(folder / "alpha.png", alpha_curve(encoding, len(wave), rate))
         write_bytes(folder / "scales.png", scale_strip(encoding, len(wave), rate))
-    return task.compare(prediction, target)
 
 
 def waveform_figure(wave: Array, fitted: Array, rate: float, seen: NDArray[np.bool_] | None = None) -> bytes:
@@ -132,14 +133,6 @@ def scale_strip(encoding: FilteredFourier, count: int, rate: float) -> bytes:
 def _hertz(levels: int, count: int, rate: float) -> list[str]:
     """The frequency of every scale j: 2^j cycles from the first sample to the last."""
     return [f"{2**j * rate / max(1, count - 1):.3g}" for j in range(levels)]
-
-
-def _seen(task: AudioTask) -> NDArray[np.bool_] | None:
-    if task.seen is None:
-        return None
-    mask = np.zeros(len(task.signal), bool)
-    mask[task.seen.numpy()] = True
-    return mask
 
 
 def _parts(seen: NDArray[np.bool_] | None) -> list[tuple[Any, str, str | None]]:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
-from alfilter.evaluate import sample_axes
+from alfilter.evaluate import Scores, sample_axes
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.report.figures import canvas
@@ -25,10 +25,10 @@ _SHOWN = 20_000  # points drawn at most: more are a blot
 _SIDE = 200  # places per side of a map
 
 
-def write_point_pictures(folder: Path, model: Field, task: PointTask, prediction: Array) -> None:
+def draw_points(folder: Path, model: Field, task: PointTask, scores: Scores) -> None:
     """map.png (curve, map or slices of the first value), parity.png, and of two coordinates α and its scales."""
     write_bytes(folder / "map.png", map_figure(model, task))
-    write_bytes(folder / "parity.png", parity_figure(task, prediction))
+    write_bytes(folder / "parity.png", parity_figure(task, scores.samples))
     encoding = filtered_encoding_of(model)
     if encoding is not None and task.in_dim == 2:
         shape, (across, along) = (_SIDE, _SIDE), task.signal.per_axis

@@ -1,4 +1,4 @@
-"""A fitted shape judged and shown: its scores, a view of its surface and of the reference, a slice of the distance."""
+"""A fitted shape shown: a view of its surface and of the reference, a slice of the distance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from alfilter.analysis import filtered_encoding_of
 from alfilter.encodings import FilteredFourier
-from alfilter.errors import UserError
 from alfilter.evaluate import Scores, distances_at
 from alfilter.files import write_bytes
 from alfilter.geometry.repair import Triangles
@@ -21,20 +20,15 @@ from alfilter.report.figures.canvas import new_figure, png_bytes
 from alfilter.report.figures.run import alpha_figure
 from alfilter.signals import write_image
 from alfilter.tasks import SdfTask
+from alfilter.tasks.sdf import RESOLUTION
 
-RESOLUTION = 256  # of the surface that is scored and shown
 _SPLATS = 1_500_000  # points of a surface that are drawn
 _SIDE = 192  # of the slice
 
 
-def judge_shape(folder: Path, model: Field, task: SdfTask) -> Scores:
-    """Scores of the field, its surface at 256³ included, and its pictures."""
-    try:
-        surface = task.extract(model, RESOLUTION)
-    except UserError:  # nothing to show yet: the scores say so
-        surface = None
-    scores = task.compare(model, surface)
-    reference = task.signal.triangles
+def draw_shape(folder: Path, model: Field, task: SdfTask, scores: Scores) -> None:
+    """The pictures of a fitted shape. scores: with the surface that was scored, if there is one."""
+    surface, reference = scores.samples, task.signal.triangles
     if reference is not None:
         write_image(folder / "reference.png", view(reference))
     if surface is not None:
@@ -43,7 +37,6 @@ def judge_shape(folder: Path, model: Field, task: SdfTask) -> Scores:
     encoding = filtered_encoding_of(model)
     if encoding is not None:
         write_bytes(folder / "alpha.png", alpha_slice(encoding))
-    return scores
 
 
 def alpha_slice(encoding: FilteredFourier) -> bytes:

@@ -1,4 +1,4 @@
-"""A fitted volume or video judged and shown: slices of truth, fit, error and α, and the numbers of the whole."""
+"""A fitted volume or video shown: slices of truth, fit, error and α."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ Array = NDArray[Any]
 Plane = tuple[int, int]  # an axis, and the sample along it that is held
 
 
-def judge_volume(folder: Path, model: Field, task: VolumeTask) -> Scores:
-    """Scores of the field over all samples, and its pictures: three planes, and the middle one of the first axis."""
+def draw_volume(folder: Path, model: Field, task: VolumeTask, scores: Scores) -> None:
+    """The pictures of a fitted volume or video: three planes, and the middle one of the first axis."""
+    del scores  # a volume is not held whole
     shape = task.signal.shape
     middle = (0, shape[0] // 2)
     fitted, truth = slice_of(model, shape, middle), true_slice(task, middle)
@@ -45,7 +46,6 @@ def judge_volume(folder: Path, model: Field, task: VolumeTask) -> Scores:
         device = encoding.alpha.values.device
         maps = slice_of(lambda x: encoding.responses(x.to(device)), shape, middle)
         write_bytes(folder / "scales.png", figures.scale_response_figure(np.moveaxis(maps, -1, 0)))
-    return task.evaluate(model)
 
 
 def planes_of(task: VolumeTask) -> list[Plane]:

@@ -8,27 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from alfilter.errors import UserError
+from alfilter.evaluate.streaming import is_large, picture_step
 from alfilter.files import write_text
 from alfilter.report.page.html import render_page
-from alfilter.tasks.streaming import is_large, picture_step
+from alfilter.runs.folder import PICTURES
 
-PICTURES = (
-    "reference",
-    "reconstruction",
-    "observed",
-    "alpha",
-    "scales",
-    "error",
-    "spectrum",
-    "slice",
-    "convergence",
-    "map",
-    "parity",
-    "sparse",
-    "waveform",
-    "spectrogram",
-    "planes",
-)
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_axes
+from alfilter.evaluate.grid import axis_coords, sample_axes
+from alfilter.evaluate.scores import Evaluate, Scores
 from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
 from alfilter.runtime.thread_pool import parallel_map
-from alfilter.signals import LARGE
-from alfilter.tasks.grid import GridTask
+from alfilter.signals import LARGE, GridSignal
 
 _BAND = 1 << 20  # samples evaluated together
 _DRAWN = 1 << 22  # pixels of a reduced picture
@@ -38,22 +38,24 @@ def bands(field: Evaluate, axes: Sequence[Tensor], rows: int | None = None) -> I
         yield start, sample_axes(field, [down[start : start + size], *across])
 
 
-def streamed_scores(field: Evaluate, task: GridTask, band: int | None = None) -> Scores:
-    """`GridTask.compare` of a grid and its field without holding either: PSNR (seen, held out), and SSIM of pictures.
+def streamed_scores(
+    field: Evaluate, signal: GridSignal, seen: Tensor | None = None, *, between: bool = False, band: int | None = None
+) -> Scores:
+    """The scores of a field on a grid without holding either: PSNR (seen, held out), and SSIM of pictures.
+
+    seen: which samples were, (*shape,) of bool; none: all. between: score the pixels at odd rows and columns apart.
 
     Squared errors are summed in float64 band by band; SSIM's strips are those of the whole, a few rows of each band
     being kept for the next. Of a video it is the mean over the frames; a volume has none. band: rows a band, for a
     picture a multiple of SSIM's strip.
     """
-    shape = task.signal.shape
+    shape = signal.shape
     row, picture = math.prod(shape[1:]), len(shape) == 2
     rows = band or (max(STRIP, _BAND // row // STRIP * STRIP) if picture else max(1, _BAND // row))
-    seen = _mask(task)
-    between = seen is not None and task.observe == "every:2" and picture and min(shape) > 1
     sums = {name: torch.zeros(2, dtype=torch.float64) for name in ("seen", "heldout", "between")}  # error, numbers
-    similar, structure = 0.0, _structure(task)
+    similar, structure = 0.0, _structure(signal)
     for start, prediction in bands(field, [axis_coords(n, 0, n - 1, n) for n in shape], rows):
-        target = task.signal.values(torch.arange(start * row, (start + len(prediction)) * row))
+        target = signal.values(torch.arange(start * row, (start + len(prediction)) * row))
         target = target.view_as(prediction)
         error = (prediction.double().clamp_(0, 1) - target.double().clamp_(0, 1)).square_()
         mask = None if seen is None else seen[start : start + len(prediction)]
@@ -65,18 +67,18 @@ def streamed_scores(field: Evaluate, task: GridTask, band: int | None = None) ->
         similar += structure(start, prediction, target) if structure else 0.0
     metrics = {"psnr": _psnr(sums["seen"])}
     if structure:
-        metrics["ssim"] = similar / (len(task.signal) * task.out_dim)
+        metrics["ssim"] = similar / (len(signal) * signal.out_dim)
     if seen is None:
         return Scores(metrics, None)
     heldout = {"psnr": _psnr(sums["heldout"])}
     return Scores(metrics, {**heldout, "psnr_between": _psnr(sums["between"])} if between else heldout)
 
 
-def _structure(task: GridTask) -> Callable[[int, Tensor, Tensor], float] | None:
-    """What sums the similarity up, told the bands in turn: a picture's, or that of every frame of a video."""
-    if task.in_dim == 2:
-        return _Window(task, task.signal.shape[0]).add
-    return _frames if task.signal.kind == "video" else None
+def _structure(signal: GridSignal) -> Callable[[int, Tensor, Tensor], float] | None:
+    """What sums the similarity up, called with the bands in turn: a picture's, or that of every frame of a video."""
+    if signal.in_dim == 2:
+        return _Window(signal).add
+    return _frames if signal.kind == "video" else None
 
 
 def _frames(start: int, prediction: Tensor, target: Tensor) -> float:
@@ -88,9 +90,9 @@ def _frames(start: int, prediction: Tensor, target: Tensor) -> float:
 class _Window:
     """The rows that SSIM still needs: a strip is computed once the rows it looks at are there."""
 
-    def __init__(self, task: GridTask, height: int) -> None:
-        self.height, self.first, self.next = height, 0, 0
-        empty = torch.empty(0, task.signal.shape[1], task.out_dim)
+    def __init__(self, signal: GridSignal) -> None:
+        self.height, self.first, self.next = signal.shape[0], 0, 0
+        empty = torch.empty(0, signal.shape[1], signal.out_dim)
         self.prediction, self.target = empty, empty
 
     def add(self, start: int, prediction: Tensor, target: Tensor) -> float:
@@ -123,32 +125,24 @@ def picture_step(shape: tuple[int, ...]) -> int:
     return math.ceil(math.sqrt(math.prod(shape) / _DRAWN)) if is_large(shape) else 1
 
 
-def reduced(field: Evaluate, task: GridTask) -> tuple[Tensor, Tensor]:
+def reduced(field: Evaluate, signal: GridSignal) -> tuple[Tensor, Tensor]:
     """Prediction and target (h, w, c) on every `picture_step`-th row and column."""
-    height, width = task.signal.shape
+    height, width = signal.shape
     step = picture_step((height, width))
     axes = [axis_coords(n, 0, n - 1, n)[::step] for n in (height, width)]
     index = (torch.arange(0, height, step)[:, None] * width + torch.arange(0, width, step)).reshape(-1)
     prediction = sample_axes(field, axes)
-    return prediction, task.signal.values(index).view_as(prediction)
+    return prediction, signal.values(index).view_as(prediction)
 
 
-def middle(field: Evaluate, task: GridTask, size: int = 1024) -> tuple[Tensor, Tensor]:
+def middle(field: Evaluate, signal: GridSignal, size: int = 1024) -> tuple[Tensor, Tensor]:
     """Prediction and target (h, w, c) of the square in the middle, at full resolution."""
-    shape = task.signal.shape
+    shape = signal.shape
     cuts = [slice((n - min(n, size)) // 2, (n - min(n, size)) // 2 + min(n, size)) for n in shape]
     axes = [axis_coords(n, 0, n - 1, n)[cut] for n, cut in zip(shape, cuts, strict=True)]
     rows, columns = (torch.arange(cut.start, cut.stop) for cut in cuts)
     prediction = sample_axes(field, axes)
-    return prediction, task.signal.values((rows[:, None] * shape[1] + columns).reshape(-1)).view_as(prediction)
-
-
-def _mask(task: GridTask) -> Tensor | None:
-    if task.seen is None:
-        return None
-    mask = torch.zeros(len(task.signal), dtype=torch.bool)
-    mask[task.seen] = True
-    return mask.view(task.signal.shape)
+    return prediction, signal.values((rows[:, None] * shape[1] + columns).reshape(-1)).view_as(prediction)
 
 
 def _add(sums: Tensor, error: Tensor) -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.support.commands import TINY, alfilter, complaint, without_figures
 from torch import Tensor
 
-from alfilter.evaluate import axis_coords, sample_grid
+from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_grid
+from alfilter.evaluate.streaming import bands, is_large, middle, picture_step, reduced, streamed_scores
 from alfilter.signals import GridSignal
 from alfilter.tasks import GridTask, ImageTask
-from alfilter.tasks.streaming import bands, is_large, middle, picture_step, reduced, streamed_scores
 
 
 def wavy(x: Tensor) -> Tensor:
@@ -29,10 +29,16 @@ def task(height: int, width: int, observe: str = "all") -> ImageTask:
     return ImageTask(GridSignal(pixels), observe)
 
 
+def scored_in_bands(field: Evaluate, example: ImageTask, band: int) -> Scores:
+    mask = example.seen_mask()
+    seen = None if mask is None else mask.view(example.signal.shape)
+    return streamed_scores(field, example.signal, seen, between=example.observe == "every:2", band=band)
+
+
 @given(st.integers(2, 150), st.integers(2, 40), st.sampled_from(["all", "every:2", "random:0.3"]), st.integers(1, 2))
 def test_scores_in_bands_are_those_of_the_whole(height: int, width: int, observe: str, band: int) -> None:
-    given_task = task(height, width, observe)
-    streamed, whole = streamed_scores(wavy, given_task, 64 * band), given_task.evaluate(wavy)
+    example = task(height, width, observe)
+    streamed, whole = scored_in_bands(wavy, example, 64 * band), example.evaluate(wavy)
     assert streamed.metrics == pytest.approx(whole.metrics, rel=1e-12)
     assert streamed.heldout == (None if whole.heldout is None else pytest.approx(whole.heldout, rel=1e-12, nan_ok=True))
 
@@ -47,18 +53,18 @@ def test_bands_are_rows_of_the_whole() -> None:
 
 def test_a_reduced_view_holds_every_kth_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     small = task(20, 9)
-    assert torch.equal(reduced(wavy, small)[0], sample_grid(wavy, (20, 9)))
-    monkeypatch.setattr("alfilter.tasks.streaming.LARGE", 100)
-    monkeypatch.setattr("alfilter.tasks.streaming._DRAWN", 60)
+    assert torch.equal(reduced(wavy, small.signal)[0], sample_grid(wavy, (20, 9)))
+    monkeypatch.setattr("alfilter.evaluate.streaming.LARGE", 100)
+    monkeypatch.setattr("alfilter.evaluate.streaming._DRAWN", 60)
     assert picture_step((20, 9)) == 2
-    prediction, target = reduced(wavy, small)
+    prediction, target = reduced(wavy, small.signal)
     assert torch.equal(prediction, sample_grid(wavy, (20, 9))[::2, ::2])
     assert torch.equal(target, small.target()[::2, ::2])
 
 
 def test_the_middle_is_at_full_resolution() -> None:
     square = task(20, 9)
-    prediction, target = middle(wavy, square, size=6)
+    prediction, target = middle(wavy, square.signal, size=6)
     assert torch.equal(prediction, sample_grid(wavy, (20, 9))[7:13, 1:7])
     assert torch.equal(target, square.target()[7:13, 1:7])
 
@@ -77,8 +83,8 @@ def test_a_large_picture_from_fit_to_file(tmp_path: Path, monkeypatch: pytest.Mo
     np.save(tmp_path / "a.npy", (127 + 100 * np.sin(rows / 9 + columns / 7 + channels)).astype(np.uint8))
     words = ("fit", tmp_path / "a.npy", *TINY, "--steps", "3", "--quiet", "--json")
     plain = alfilter(*words, "--out", tmp_path / "plain")
-    monkeypatch.setattr("alfilter.tasks.streaming.LARGE", 1000)
-    monkeypatch.setattr("alfilter.tasks.streaming._DRAWN", 700)
+    monkeypatch.setattr("alfilter.evaluate.streaming.LARGE", 1000)
+    monkeypatch.setattr("alfilter.evaluate.streaming._DRAWN", 700)
     streamed = alfilter(*words, "--out", tmp_path / "streamed")
     assert (plain.code, streamed.code) == (0, 0), streamed.err
     scores = [json.loads(outcome.out)["metrics"] for outcome in (plain, streamed)]

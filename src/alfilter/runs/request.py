@@ -1,0 +1,90 @@
+"""What a user asks for, and the complete setting that follows from it and from the signal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from alfilter.config import Density, Training
+from alfilter.methods import method, preset_for, sized
+from alfilter.methods import training as preset_training
+from alfilter.tasks.base import Task
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """What a user asks for: the words of `alfilter fit`."""
+
+    signal: str
+    method: str = "al-sine"
+    preset: str | None = None  # none: the one that suits the signal
+    options: Mapping[str, Any] = field(default_factory=dict)
+    params: int | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    observe: str = "all"
+    coords: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    weight: str | None = None
+    auto: bool = False  # choose L, B, the α grid, ω0 and λ from the seen samples
+    out: str | None = None
+    resume: bool = False
+    overwrite: bool = False
+    checkpoint_every: float = 30.0
+    snapshots: int = 0  # how many moments of the training to keep as models
+    device: str = "auto"
+    command: tuple[str, ...] = ()
+
+    def folder(self) -> Path:
+        """Where the run goes: `out`, or a name made of the signal's and the method's."""
+        file = Path(self.signal.removesuffix(".gz"))  # volume.nii.gz is a volume
+        stem = self.signal.removeprefix("sample:") if self.signal.startswith("sample:") else file.stem
+        return Path(self.out) if self.out is not None else Path("runs") / f"{stem}-{self.method}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method with everything decided: what `build` and `fit` need beside the task.
+
+    preset: by its full name, the variant for the kind of signal included. options: what differs from the preset's.
+    density: how densely the signal is seen, which the preset's own options follow.
+    """
+
+    method: str
+    preset: str
+    options: Mapping[str, Any]
+    training: Training
+    density: Density | None
+
+
+def resolve(
+    task: Task,
+    name: str,
+    *,
+    preset: str | None = "default",
+    options: Mapping[str, Any] | None = None,
+    params: int | None = None,
+    training: Mapping[str, Any] | Training | None = None,
+    density: Density | None = None,
+) -> Setting:
+    """The complete setting of a method for a task.
+
+    preset: by name; none takes the one that suits the task. options: of the method, where they differ from the
+    preset's. params: a number of parameters to size the method to. training: what differs from the preset's training,
+    or a whole one that replaces it. density: in place of the task's own.
+    """
+    density = task.density() if density is None else density
+    preset = preset_for(name, preset or suited_preset(name, task), task.describe()["kind"])
+    changed = dict(options or {})
+    if params is not None:
+        changed = sized(name, params, task.in_dim, task.out_dim, task.samples, preset=preset, **changed)
+    if not isinstance(training, Training):
+        training = preset_training(name, preset, density, **(training or {}))
+    return Setting(name, preset, changed, training, density)
+
+
+def suited_preset(name: str, task: Task) -> str:
+    """The preset for a task when none was named: `reconstruct`, where there is one, if the signal has gaps."""
+    return "reconstruct" if task.has_gaps and "reconstruct" in method(name).presets else "default"

@@ -1,0 +1,65 @@
+"""A request and the complete setting that follows from it: preset, options, size, training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alfilter.config import Density, Training
+from alfilter.errors import UserError
+from alfilter.methods import build, parameter_count
+from alfilter.runs import FitRequest, resolve
+from alfilter.runs.request import suited_preset
+from alfilter.signals import GridSignal, PointSignal
+from alfilter.tasks import AudioTask, ImageTask, PointTask
+
+
+def image(observe: str = "all", size: int = 16) -> ImageTask:
+    return ImageTask(GridSignal(np.zeros((size, size, 1), np.uint8)), observe)
+
+
+def test_a_request_names_its_folder() -> None:
+    assert FitRequest("a/b/photo.png").folder() == Path("runs/photo-al-sine")
+    assert FitRequest("sample:astronaut", method="siren").folder() == Path("runs/astronaut-siren")
+    assert FitRequest("x.png", out="here").folder() == Path("here")
+
+
+def test_the_paper_adds_total_variation_only_where_samples_are_missing() -> None:
+    assert resolve(image("every:2"), "al-sine", preset="paper").training.tv == 1e-3
+    assert resolve(image(), "al-sine", preset="paper").training.tv == 0
+
+
+def test_the_preset_is_the_named_one_or_the_suited_one_in_its_variant_for_the_kind() -> None:
+    points = PointTask(PointSignal(np.random.default_rng(0).random((9, 2)), np.arange(9.0)[:, None]))
+    sound = AudioTask(GridSignal(np.zeros((32, 1), np.int16), kind="audio"))
+    assert suited_preset("al-sine", image()) == "default"
+    assert suited_preset("al-sine", image("every:2")) == suited_preset("al-sine", points) == "reconstruct"
+    assert suited_preset("siren", image("every:2")) == "default"
+    assert resolve(image("every:2"), "al-sine", preset=None).preset == "reconstruct"
+    assert resolve(image("every:2"), "al-sine").preset == "default"
+    assert resolve(sound, "al-sine").preset == "default-audio"
+    with pytest.raises(UserError, match="al-sine has no preset 'papr'; did you mean 'paper'"):
+        resolve(image(), "al-sine", preset="papr")
+
+
+def test_a_budget_of_parameters_sizes_the_method() -> None:
+    setting = resolve(image(), "siren", params=5000, options={"depth": 2})
+    assert setting.options["depth"] == 2
+    field = build("siren", in_dim=2, out_dim=1, preset=setting.preset, samples=(16, 16), **setting.options)
+    assert abs(parameter_count(field) - 5000) <= 250
+
+
+def test_training_is_changed_or_replaced() -> None:
+    changed = resolve(image(), "al-sine", training={"steps": 7}).training
+    assert changed.steps == 7
+    assert changed.schedule == "cosine"  # the preset's
+    whole = Training(steps=3)
+    assert resolve(image("every:2"), "al-sine", preset="paper", training=whole).training is whole
+
+
+def test_the_density_is_the_task_s_own_unless_another_is_given() -> None:
+    assert resolve(image("every:2"), "al-sine").density == Density(2, 8.0, 2.0)
+    other = Density(2, 64.0, 4.0)
+    assert resolve(image(), "al-sine", density=other).density == other
