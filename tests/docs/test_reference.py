@@ -30,6 +30,14 @@ def test_the_command_line_page_names_every_flag() -> None:
         assert {flag for flag in flags if not re.search(rf"{flag}\b", page)} == set(), command
 
 
+def test_the_command_line_page_names_every_environment_variable() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    variables = {name for text in sources for name in re.findall(r"[\"'](ALFILTER_[A-Z]+)[\"']", text)}
+    assert variables
+    assert {name for name in variables if f"`{name}`" not in page} == set()
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {alfilter.__version__}\n" in citation
