@@ -1,39 +1,51 @@
-# Two commands do everything: `make demo` and `make test`. Both make the environment when it is missing.
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+# `make demo` and `make test` do everything; both make the environment when it is missing. The demo installs what the
+# library needs to run, the tests add the rest.
+# On Linux, PyPI has torch with CUDA (3 GB); PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu takes the CPU build.
+PYTHON  ?= python3
+VENV    ?= .venv
+BIN     := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+RUNTIME := $(VENV)/.runtime
+DEV     := $(VENV)/.dev
+DOCS    := $(VENV)/.docs
 
 .PHONY: demo test lint bench docs pictures clean
 
-$(STAMP): pyproject.toml constraints.txt
+$(RUNTIME): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $(STAMP)
+	$(INSTALL) -e .
+	touch $@
 
-demo: $(STAMP)
+$(DEV): $(RUNTIME)
+	$(INSTALL) -e '.[dev]'
+	touch $@
+
+$(DOCS): $(RUNTIME)
+	$(INSTALL) -e '.[docs]'
+	touch $@
+
+demo: $(RUNTIME)
 	$(BIN)/alfilter fit sample:astronaut --budget 75s --out runs/demo --overwrite
 	@echo "Open runs/demo/report.html in a browser."
 
-lint: $(STAMP)
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# One thread a process: two processes with two threads each only wait for one another.
+# One thread per process: two processes with two threads each only wait for one another.
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 
-bench: $(STAMP)
+bench: $(DEV)
 	$(BIN)/python benchmarks/step.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/wallclock.py
 
-docs: $(STAMP)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
-	$(BIN)/mkdocs build --strict
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-pictures: $(STAMP)
+pictures: $(RUNTIME)
 	$(BIN)/python docs/pictures.py overview runs/demo
 
 clean:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,9 +63,55 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         alfilter.biuld  # noqa: B018
 
 
-def test_version_is_that_of_the_project_file() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert alfilter.__version__ == project["version"]
+def project_file() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_version_has_one_home() -> None:
+    """The package's own line: the project file reads it, the citation and the installed metadata follow."""
+    project = project_file()
+    assert "version" not in project["project"]
+    assert ROOT / project["tool"]["hatch"]["version"]["path"] == ROOT / "src" / "alfilter" / "__init__.py"
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", alfilter.__version__)
+    assert not re.search(r"^version:", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_changelog_opens_with_the_version_or_what_comes_next() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert alfilter.__version__ in [name for name in headings if name != "Unreleased"][:1]
+
+
+def test_supported_pythons_are_the_tested_ones() -> None:
+    project = project_file()["project"]
+    head = "Programming Language :: Python :: 3."
+    listed = [f"3.{name.removeprefix(head)}" for name in project["classifiers"] if name.startswith(head)]
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert json.loads(re.search(r"python: (\[.*\])", workflow)[1]) == listed  # type: ignore[index]
+    assert project["requires-python"] == f">={listed[0]}"
+
+
+def test_the_demo_installs_what_runs_and_the_tests_the_rest() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^demo: \$\(RUNTIME\)$", makefile, re.MULTILINE)
+    assert re.search(r"^\$\(RUNTIME\):.*\n.*\n\t\$\(INSTALL\) -e \.$", makefile, re.MULTILINE)
+    runtime = {re.split(r"[<>=\[]", line)[0] for line in project_file()["project"]["dependencies"]}
+    assert not runtime & {"ray", "playwright", "mypy", "onnx", "pytest", "scikit-learn", "pyarrow", "libigl"}
+
+
+def test_the_constraints_hold_for_what_is_declared() -> None:
+    """Every pinned version is one that the project file allows."""
+    from packaging.requirements import Requirement  # comes with pytest
+
+    project = project_file()["project"]
+    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split())
+    declared = [
+        *project["dependencies"],
+        *(line for extra in project["optional-dependencies"].values() for line in extra),
+    ]
+    for requirement in map(Requirement, declared):
+        if requirement.name in pins:
+            assert requirement.specifier.contains(pins[requirement.name]), f"{requirement} and {pins[requirement.name]}"
+    assert {Requirement(line).name for line in project["dependencies"]} <= set(pins)
 
 
 def test_types_are_shipped() -> None:
