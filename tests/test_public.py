@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.commands import picture
+from tests.support.examples import load_module
 
 import alfilter
 
 ROOT = Path(__file__).resolve().parents[1]
+USER_SCRIPT = ROOT / "tests" / "support" / "user_script.py"
 HEAVY = ("torch", "numpy", "numba", "matplotlib", "skimage", "PIL", "safetensors", "rich")
 
 
@@ -116,3 +121,32 @@ def test_the_constraints_hold_for_what_is_declared() -> None:
 
 def test_types_are_shipped() -> None:
     assert (Path(alfilter.__file__).parent / "py.typed").is_file()
+
+
+def test_what_a_type_checker_sees_is_what_loads() -> None:
+    tree = ast.parse(Path(alfilter.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == {name: f"alfilter.{home}" for name, home in alfilter._HOME.items()}
+
+
+def test_a_users_script_runs(tmp_path: Path) -> None:
+    script = load_module(USER_SCRIPT)
+    try:
+        assert script.main(picture(tmp_path / "photo.png"), tmp_path) > 0
+    finally:
+        alfilter.METHODS.unregister("user-method")
+
+
+def test_a_users_script_is_type_checked() -> None:
+    """`mypy --strict` over the public surface: what is right passes, what is wrong is noticed."""
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", str(USER_SCRIPT)],
+        cwd=ROOT,  # the settings of `make lint`, strict among them, and its cache
+        env={**os.environ, "MYPYPATH": "src"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.stdout == "Success: no issues found in 1 source file\n", run.stdout + run.stderr

@@ -1,5 +1,12 @@
 """alfilter: neural fields whose local frequency content can be seen and steered.
 
+    import alfilter as al
+
+    task = al.ImageTask.from_file("photo.png")
+    field = al.build("al-sine", in_dim=2, out_dim=3, preset="default", samples=task.samples)
+    al.fit(field, task, steps=1000)
+    al.save(field, "photo.safetensors")
+
 The names below load on first use, so that importing the package costs nothing.
 """
 
@@ -16,55 +23,38 @@ if TYPE_CHECKING:
     from alfilter.methods import Field as Field
     from alfilter.methods import build as build
     from alfilter.methods import register as register
+    from alfilter.tasks import AudioTask as AudioTask
     from alfilter.tasks import ImageTask as ImageTask
     from alfilter.tasks import PointTask as PointTask
     from alfilter.tasks import SdfTask as SdfTask
+    from alfilter.tasks import VolumeTask as VolumeTask
     from alfilter.training import fit as fit
     from alfilter.training import load as load
     from alfilter.training import save as save
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "ALFilterRegressor": "estimator",
-    "METHODS": "methods",
-    "Field": "methods",
-    "ImageTask": "tasks",
-    "PointTask": "tasks",
-    "SdfTask": "tasks",
-    "Training": "config",
-    "UserError": "errors",
-    "build": "methods",
-    "fit": "training",
-    "load": "training",
-    "register": "methods",
-    "save": "training",
+_HOMES = {
+    "config": ("Training",),
+    "errors": ("UserError",),
+    "estimator": ("ALFilterRegressor",),
+    "methods": ("METHODS", "Field", "build", "register"),
+    "tasks": ("AudioTask", "ImageTask", "PointTask", "SdfTask", "VolumeTask"),
+    "training": ("fit", "load", "save"),
 }
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "METHODS",
-    "ALFilterRegressor",
-    "Field",
-    "ImageTask",
-    "PointTask",
-    "SdfTask",
-    "Training",
-    "UserError",
-    "__version__",
-    "build",
-    "fit",
-    "load",
-    "register",
-    "save",
-]
+__all__ = ["__version__", *_HOME]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'alfilter' has no attribute {name!r}")
-    value = getattr(import_module(f"alfilter.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would let any name pass
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'alfilter' has no attribute {name!r}")
+        value = getattr(import_module(f"alfilter.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
