@@ -8,7 +8,6 @@ import runpy
 
 from tests.support.documents import DOCS, PAGES, ROOT, name_of
 
-import alfilter
 from alfilter.cli import parser
 
 # what belongs to the making of the project, not to its readers
@@ -36,12 +35,6 @@ def test_the_command_line_page_names_every_environment_variable() -> None:
     variables = {name for text in sources for name in re.findall(r"[\"'](ALFILTER_[A-Z]+)[\"']", text)}
     assert variables
     assert {name for name in variables if f"`{name}`" not in page} == set()
-
-
-def test_the_version_is_the_same_everywhere() -> None:
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {alfilter.__version__}\n" in citation
-    assert f"## [{alfilter.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_the_documents_speak_to_strangers() -> None:
