@@ -13,10 +13,10 @@ import torch
 
 from alfilter.config import Training, configure
 from alfilter.errors import UserError
-from alfilter.methods import Field, build
+from alfilter.methods import build
+from alfilter.runs import fit_task
 from alfilter.signals import PointSignal
 from alfilter.tasks.points import PointTask, predict
-from alfilter.training import fit as train
 
 if TYPE_CHECKING:
 
@@ -127,13 +127,15 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if weights is not None and (weights < 0).any():
             raise ValueError("sample_weight must not be negative")
         self.single_ = y.ndim == 1
-        kept = np.ones(len(X), bool) if weights is None else weights > 0  # weight 0 is as if it were not there
-        signal = PointSignal(X[kept], y.reshape(len(y), -1)[kept], None if weights is None else weights[kept])
+        counted = np.ones(len(X), bool) if weights is None else weights > 0  # weight 0 is as if it were not there
+        signal = PointSignal(X[counted], y.reshape(len(y), -1)[counted], None if weights is None else weights[counted])
         task = PointTask(signal)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.field_ = self._build(signal, seed)
-        result = train(self.field_, task, training=self._training(len(signal)), seed=seed)
-        self.facts_, self.n_iter_ = task.describe(), result.steps
+        fitted = fit_task(
+            task, "al-sine", preset="source", options=self._options(signal), training=self._training(len(signal)),
+            seed=seed,
+        )  # fmt: skip
+        self.field_, self.facts_, self.n_iter_ = fitted.field, task.describe(), fitted.result.steps
         return self
 
     def predict(self, X: Any) -> Any:
@@ -149,12 +151,11 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return predict(self.field_, self.facts_, X)[1]
 
-    def _build(self, signal: PointSignal, seed: int) -> Field:
+    def _options(self, signal: PointSignal) -> dict[str, Any]:
         grid = self.grid if signal.in_dim <= _GRIDDED else 1
         options: dict[str, Any] = {name: getattr(self, name) for name in ("levels", "bandwidth", "kappa", "omega")}
         options |= {"gain": self.gain, "width": self.width, "depth": self.depth, "grid": grid}
-        sizes: dict[str, Any] = {"in_dim": signal.in_dim, "out_dim": signal.out_dim, "seed": seed}
-        return build("al-sine", start=0.0, unit="axis", coordinates=True, **sizes, **options)
+        return {**options, "start": 0.0, "unit": "axis", "coordinates": True}
 
     def _training(self, count: int) -> Training:
         batch = self.batch_size if self.batch_size is not None else min(count, 8192)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from alfilter.encodings import Octree
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, parameter_count
 from alfilter.networks import Bacon, Heads, LevelDecoder
+from alfilter.runs.folder import RunFolder
 from alfilter.training import load
 from alfilter.viewer.filter_facts import filter_facts
 from alfilter.viewer.steering import Box, Brush, alpha_of, paint, refine, with_alpha
@@ -114,8 +114,7 @@ class Model:
     def about(self) -> dict[str, Any]:
         """What the page says about the model."""
         facts = self.original.signal
-        results = _objects(self.file.parent / "metrics.json", whole=True)
-        metrics = results[0].get("metrics") if results else None
+        metrics = self._metrics()
         return {
             "name": self.name,
             "file": self.file.name,
@@ -127,7 +126,7 @@ class Model:
             "low": facts["low"],
             "high": facts["high"],
             "bits": facts["bits"],
-            "metrics": metrics if isinstance(metrics, dict) else {},
+            "metrics": metrics,
             "alpha": self._filter_facts(),
             "snapshots": list(self.snapshots),
             "levels": self.levels,
@@ -146,9 +145,17 @@ class Model:
             return None
         return filter_facts(encoding, [[2**j / max(1, n - 1) for j in range(encoding.levels)] for n in self.shape])
 
+    def _metrics(self) -> dict[str, Any]:
+        """The scores beside the model; a page about a model does not fail for a damaged neighbour."""
+        try:
+            metrics = RunFolder(self.file.parent).read_metrics().get("metrics")
+        except UserError:
+            return {}
+        return metrics if isinstance(metrics, dict) else {}
+
     def history(self) -> list[list[float]]:
         """[step, PSNR, seconds] along the training, thinned to what a curve can show."""
-        lines = _objects(self.file.parent / "history.jsonl")
+        lines = RunFolder(self.file.parent).read_history()
         rows = ([line.get(name, 0.0) for name in ("step", "psnr", "seconds")] for line in lines if "psnr" in line)
         points = [row for row in rows if all(isinstance(value, int | float) for value in row)]
         every = max(1, len(points) // _MAX_POINTS)
@@ -191,13 +198,3 @@ def check_same_size(file: Path, drawn: Field, first: Field) -> None:
             f"models beside each other represent pictures of one size: the first is {expected} with {channels} "
             f"channels, {file} is {got} with {count}; give another"
         )
-
-
-def _objects(path: Path, whole: bool = False) -> list[dict[str, Any]]:
-    """The JSON objects of a file, one a line or the file as one; a page about a model does not fail for a neighbour."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        values = [json.loads(part) for part in ([text] if whole else text.splitlines())]
-    except (OSError, ValueError):
-        return []
-    return [value for value in values if isinstance(value, dict)]

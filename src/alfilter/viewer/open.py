@@ -7,6 +7,7 @@ from pathlib import Path
 
 from alfilter.errors import UserError
 from alfilter.methods import Field
+from alfilter.runs.folder import RunFolder
 from alfilter.signals import GridSignal, open_signal
 from alfilter.training import load
 from alfilter.training.snapshots import list_snapshots
@@ -15,7 +16,6 @@ from alfilter.viewer.model import Model, check_same_size, level_names
 from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.shape import ShapeViewer
 
-MODEL = "model.safetensors"
 Opened = tuple[Path, Field]  # a model's file, and what it holds
 
 
@@ -36,7 +36,7 @@ def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
 
 def open_files(paths: Sequence[str]) -> list[Opened]:
     """The fields of some model files or run folders."""
-    files = [Path(path) / MODEL if Path(path).is_dir() else Path(path) for path in paths]
+    files = [RunFolder(path).model if Path(path).is_dir() else Path(path) for path in paths]
     return [(file, load(file)) for file in files]
 
 
@@ -46,7 +46,8 @@ def model_name(file: Path) -> str:
     >>> model_name(Path("runs/cat/model.safetensors")), model_name(Path("runs/cat/softer.safetensors"))
     ('cat', 'softer')
     """
-    return file.parent.name if file.name == MODEL and file.parent.name else file.stem
+    run = RunFolder.of_model(file)
+    return run.path.name if run is not None and run.path.name else file.stem
 
 
 def picture_models(opened: Sequence[Opened]) -> list[Model]:
@@ -59,7 +60,8 @@ def picture_models(opened: Sequence[Opened]) -> list[Model]:
             raise UserError(f"{file} represents {kind}, not a picture; {todo}")
         check_same_size(file, field, opened[0][1])
         name = _unique(model_name(file), [model.name for model in models])
-        snapshots = list_snapshots(file.parent) if file.name == MODEL else {}  # a model saved beside a run is not it
+        run = RunFolder.of_model(file)
+        snapshots = list_snapshots(run.path) if run is not None else {}  # a model saved beside a run is not it
         models.append(Model(name, file, field, snapshots, field, levels=level_names(field)))
     return models
 
@@ -68,7 +70,7 @@ def open_reference(path: str | None, models: Sequence[Model]) -> tuple[str, Grid
     """The picture to compare with, and its name: the given one, or the copy in the first run folder that has one."""
     shape, channels = models[0].shape, models[0].original.out_dim
     if path is None:
-        copies = [file for model in models if (file := model.file.parent / "reference.png").is_file()]
+        copies = [file for model in models if (file := RunFolder(model.file.parent).picture("reference")).is_file()]
         for copy in copies:
             signal = open_signal(str(copy))
             if isinstance(signal, GridSignal) and (signal.shape, signal.out_dim) == (shape, channels):

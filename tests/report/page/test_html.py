@@ -17,7 +17,7 @@ from tests.support.browser import opened
 from alfilter.report.page.document import table
 from alfilter.report.page.html import render_page, shown_number
 from alfilter.report.page.labels import ALPHA_ONLY
-from alfilter.report.page.run import PICTURES
+from alfilter.runs.folder import PICTURES
 
 VOID = {"meta", "img", "input", "br"}
 HOSTILE = "\"><script>alert('1')</script><img src=http://evil.example/x onerror=alert(1)>&.png"

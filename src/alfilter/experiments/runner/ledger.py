@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from alfilter.errors import UserError
 from alfilter.files import write_text
+from alfilter.runs.folder import append_json_line, read_json_lines
 
 
 class Ledger:
@@ -43,25 +44,16 @@ class Ledger:
         if line["name"] in self.lines:
             return
         assert self._stream is not None
-        self._stream.write(json.dumps(line) + "\n")
-        self._stream.flush()
+        append_json_line(self._stream, line)
         os.fsync(self._stream.fileno())
         self.lines[line["name"]] = line
 
     def _repair(self) -> None:
         """Read the file; rewrite it without the line that was being written when a machine stopped."""
-        texts = self.path.read_text(encoding="utf-8", errors="replace").splitlines() if self.path.exists() else []
-        self.lines = {line["name"]: line for line in map(_parse, texts) if line is not None}
-        if len(self.lines) != len(texts):
+        stored = read_json_lines(self.path)
+        self.lines = {line["name"]: line for line in stored if line is not None and isinstance(line.get("name"), str)}
+        if len(self.lines) != len(stored):
             write_text(self.path, "".join(json.dumps(line) + "\n" for line in self.lines.values()))
-
-
-def _parse(text: str) -> dict[str, Any] | None:
-    try:
-        line = json.loads(text)
-    except ValueError:
-        return None
-    return line if isinstance(line, dict) and isinstance(line.get("name"), str) else None
 
 
 def _lock(path: Path) -> IO[str] | None:

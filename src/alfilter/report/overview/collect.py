@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from alfilter.errors import UserError
-from alfilter.report.page.run import PNG, read_history, read_object, read_pictures
+from alfilter.report.page.run import PNG, read_pictures
+from alfilter.runs.folder import HISTORY, RunFolder, read_json_lines
 
 FOLDERS = "runs"  # the name under which run folders stand together
 _SHOWN = ("reference", "reconstruction", "observed")  # pictures of a run folder that can be compared pixel by pixel
@@ -84,11 +84,11 @@ def collect(paths: Sequence[str | Path]) -> Collection:
 def _visit(path: Path, entries: list[Entry], figures: dict[str, dict[str, bytes]]) -> None:
     if path.is_file():
         _add_lines(path, entries, figures)
-    elif (path / "config.json").is_file() and (path / "metrics.json").is_file():
+    elif RunFolder(path).holds_results:
         entries.append(from_folder(path))
     elif path.is_dir():
         for child in sorted(path.iterdir()):
-            if child.is_dir() or (child.suffix == ".jsonl" and child.name != "history.jsonl"):
+            if child.is_dir() or (child.suffix == ".jsonl" and child.name != HISTORY):
                 _visit(child, entries, figures)
 
 
@@ -110,17 +110,9 @@ def _owner(figure: Path, folder: Path) -> str:
 
 def read_results(path: Path) -> list[dict[str, Any]]:
     """The result lines of a file; what is no whole line (a machine stopped) is left out, of doubles the last stays."""
-    try:
-        texts = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path} as result lines: {error}; name a .jsonl file of a study") from error
     lines: dict[str, dict[str, Any]] = {}
-    for text in texts:
-        try:
-            line = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(line, dict) and isinstance(line.get("metrics"), dict) and isinstance(line.get("name"), str):
+    for line in read_json_lines(path):
+        if line is not None and isinstance(line.get("metrics"), dict) and isinstance(line.get("name"), str):
             lines[line["name"]] = line
     return list(lines.values())
 
@@ -151,8 +143,9 @@ def from_line(study: str, line: Mapping[str, Any]) -> Entry:
 
 def from_folder(folder: Path) -> Entry:
     """An entry of a run folder."""
-    config, result = read_object(folder / "config.json"), read_object(folder / "metrics.json")
-    history, found = read_history(folder / "history.jsonl"), read_pictures(folder)
+    run = RunFolder(folder)
+    config, result = run.read_config(), run.read_metrics()
+    history, pictures = run.read_history(), read_pictures(run)
     signal = str(result.get("signal") or "")
     told = config.get("signal")
     return Entry(
@@ -169,8 +162,8 @@ def from_folder(folder: Path) -> Entry:
         params=result.get("params"),
         version=str(config.get("version") or ""),
         curve=_points([[line.get("step"), line.get("psnr")] for line in history]),
-        pictures={name: data for name, data in found.items() if name in _SHOWN},
-        charts={name: data for name, data in found.items() if name in _DRAWN},
+        pictures={name: data for name, data in pictures.items() if name in _SHOWN},
+        charts={name: data for name, data in pictures.items() if name in _DRAWN},
         line={**config, **result, "name": str(folder.resolve())},
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,51 +10,38 @@ from alfilter.errors import UserError
 from alfilter.evaluate.streaming import is_large, picture_step
 from alfilter.files import write_text
 from alfilter.report.page.html import render_page
-from alfilter.runs.folder import PICTURES
+from alfilter.runs.folder import RunFolder
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def write_report(folder: Path) -> Path:
-    """Write `folder`/report.html from config.json, metrics.json, history.jsonl and the pictures that exist."""
-    folder = Path(folder)
-    for name in ("config.json", "metrics.json"):
-        if not (folder / name).is_file():
-            raise UserError(f"expected a run folder with {name}, got {str(folder)!r}; give the --out folder of a fit")
-    config, result = read_object(folder / "config.json"), read_object(folder / "metrics.json")
+def write_report(folder: str | Path) -> Path:
+    """Write the report of a run folder from its config, scores, history and the pictures that exist."""
+    run = RunFolder(folder)
+    for file in (run.config, run.metrics):
+        if not file.is_file():
+            raise UserError(f"expected a run folder with {file.name}, got {str(run)!r}; give the folder of a fit")
+    config, result = run.read_config(), run.read_metrics()
     page = render_page(
         title=title_of(config, result),
         facts=facts_of(config, result),
-        metrics=_mapping(result.get("metrics") or {}, folder / "metrics.json", "metrics"),
-        pictures=read_pictures(folder),
-        history=read_history(folder / "history.jsonl"),
-        heldout=_mapping(result["heldout"], folder / "metrics.json", "heldout") if result.get("heldout") else None,
+        metrics=_mapping(result.get("metrics") or {}, run.metrics, "metrics"),
+        pictures=read_pictures(run),
+        history=run.read_history(),
+        heldout=_mapping(result["heldout"], run.metrics, "heldout") if result.get("heldout") else None,
         config={"method": result.get("method", ""), **config},
     )
-    write_text(folder / "report.html", page)
-    return folder / "report.html"
+    write_text(run.report, page)
+    return run.report
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object of a file, or the error that names the file and the place."""
-    return _parse(_text(path), path)
-
-
-def read_history(path: Path) -> list[dict[str, Any]]:
-    """One object per line; a run without a history has an empty one."""
-    if not path.is_file():
-        return []
-    lines = enumerate(_text(path).splitlines(), start=1)
-    return [_parse(line, path, number) for number, line in lines if line.strip()]
-
-
-def read_pictures(folder: Path) -> dict[str, bytes]:
-    """The PNG files of the folder that the page knows, by name."""
-    found = {name: folder / f"{name}.png" for name in PICTURES}
-    pictures = {name: _bytes(path) for name, path in found.items() if path.is_file()}
+def read_pictures(run: RunFolder) -> dict[str, bytes]:
+    """The PNG files of a run that are there, by name."""
+    files = run.pictures()
+    pictures = {name: _bytes(file) for name, file in files.items()}
     for name, data in pictures.items():
         if not data.startswith(PNG) or len(data) < 24:
-            raise UserError(f"{str(found[name])!r} is not a PNG file; remove it or write it again")
+            raise UserError(f"{str(files[name])!r} is not a PNG file; remove it or write it again")
     return pictures
 
 
@@ -127,24 +113,6 @@ def _mapping(value: object, path: Path, name: str) -> Mapping[str, Any]:
             f"{str(path)!r}: expected an object under {name!r}, got {type(value).__name__}; run the fit again"
         )
     return value
-
-
-def _parse(text: str, path: Path, line: int | None = None) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        at = f"line {line}" if line else f"line {getattr(error, 'lineno', 1)}"
-        raise UserError(f"{str(path)!r} is not valid JSON at {at}; run the fit again") from error
-    if not isinstance(value, dict):
-        raise UserError(f"{str(path)!r}: expected a JSON object, got {type(value).__name__}; run the fit again")
-    return value
-
-
-def _text(path: Path) -> str:
-    try:
-        return _bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{str(path)!r} is not UTF-8 text; run the fit again") from error
 
 
 def _bytes(path: Path) -> bytes:
