@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 import tomllib
+import wave
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from tests.support.documents import PAGES, ROOT, Block, blocks, code_spans, commands, name_of
@@ -35,6 +37,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     face.save(tmp_path / "photo.png")
     (tmp_path / "photos").mkdir()
     face.save(tmp_path / "photos" / "one.png")
+    with wave.open(str(tmp_path / "sound.wav"), "wb") as sound:
+        sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        sound.writeframes((np.sin(np.arange(800) / 9) * 9000).astype("<i2").tobytes())
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     for name in set(METHODS) - known:

@@ -8,6 +8,7 @@ import runpy
 
 from tests.support.documents import DOCS, PAGES, ROOT, name_of
 
+import alfilter
 from alfilter.cli import parser
 
 # what belongs to the making of the project, not to its readers
@@ -35,6 +36,11 @@ def test_the_command_line_page_names_every_environment_variable() -> None:
     variables = {name for text in sources for name in re.findall(r"[\"'](ALFILTER_[A-Z]+)[\"']", text)}
     assert variables
     assert {name for name in variables if f"`{name}`" not in page} == set()
+
+
+def test_the_public_names_are_listed() -> None:
+    page = (DOCS / "reference" / "api" / "public.md").read_text(encoding="utf-8")
+    assert {name for name in alfilter.__all__ if f"`al.{name}`" not in page} == {"__version__"}
 
 
 def test_the_documents_speak_to_strangers() -> None:
