@@ -6,6 +6,7 @@ import argparse
 import re
 import runpy
 
+import pytest
 from tests.support.documents import DOCS, PAGES, ROOT, name_of
 
 import alfilter
@@ -36,6 +37,11 @@ def test_the_command_line_page_names_every_environment_variable() -> None:
     variables = {name for text in sources for name in re.findall(r"[\"'](ALFILTER_[A-Z]+)[\"']", text)}
     assert variables
     assert {name for name in variables if f"`{name}`" not in page} == set()
+
+
+@pytest.mark.parametrize("script", ["options.py", "pictures.py", "screenshots.py"])
+def test_the_scripts_of_the_documents_import_what_exists(script: str) -> None:
+    assert runpy.run_path(str(DOCS / script), run_name="imported")["__doc__"]
 
 
 def test_the_public_names_are_listed() -> None:
