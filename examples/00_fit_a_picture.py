@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 import alfilter as al
-from alfilter.render.image import View, render_file
+from alfilter.render.image import render_file
+from alfilter.render.view import View
 
 
 def main(picture: str = "sample:astronaut", steps: int = 200, out: str = "astronaut-2x.png") -> float:

@@ -54,7 +54,7 @@ def test_render_a_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (pictures["2"] == pictures["all"]).all()
     assert (pictures["1"] != pictures["all"]).any()
     said = complaint("render", model, tmp_path / "3.png", "--level", "3")
-    assert said == "--level must be between 1 and 2 for bacon, got 3"
+    assert said == "level must be between 1 and 2 for bacon, got 3"
 
 
 @pytest.mark.parametrize(

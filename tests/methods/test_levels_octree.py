@@ -9,7 +9,8 @@ import torch
 from tests.support.commands import alfilter, complaint, picture
 
 from alfilter.methods import build
-from alfilter.render.image import View, render
+from alfilter.render.image import render
+from alfilter.render.view import View
 from alfilter.signals import read_image
 from alfilter.tasks import ImageTask
 from alfilter.training import fit, save
@@ -36,6 +37,6 @@ def test_every_level_can_be_asked_for(model: Path, tmp_path: Path) -> None:
 
 
 def test_a_level_that_is_not_there_is_refused(model: Path, tmp_path: Path) -> None:
-    assert "--level must be between 1 and 2 for octree, got 3" in complaint(
+    assert "level must be between 1 and 2 for octree, got 3" in complaint(
         "render", model, tmp_path / "x.png", "--level", "3"
     )

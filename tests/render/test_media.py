@@ -13,8 +13,8 @@ from tests.support.commands import SIZES, alfilter, complaint
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.methods import METHODS, Field, build
-from alfilter.render.image import View
 from alfilter.render.media import sound_sampling
+from alfilter.render.view import View
 from alfilter.signals import GridSignal, open_signal, read_audio, read_image, read_nifti, write_audio, write_image
 from alfilter.signals.volume import write_nifti
 from alfilter.training import load, save
@@ -89,16 +89,16 @@ def test_the_model_is_scored_against_its_sound_and_others(sound: Path, tmp_path:
     said = complaint("eval", sound / "model.safetensors", tmp_path / "mono.wav")
     assert "1-D with 2 channels" in said
     said = complaint("eval", sound / "model.safetensors", sound.parent / "a.wav", "--lpips")
-    assert "LPIPS looks at pictures" in said
+    assert "LPIPS compares pictures" in said
 
 
 def test_what_cannot_be_written_is_said_in_one_line(sound: Path, tmp_path: Path) -> None:
     model = sound / "model.safetensors"
     assert "a sound's name ends in .wav, got 'b.png'" in complaint("render", model, tmp_path / "b.png")
     assert "cannot write" in complaint("render", model, tmp_path / "none" / "b.wav")
-    assert "--region and --slice cut pictures" in complaint("render", model, tmp_path / "b.wav", "--region", "0,0,1,1")
-    assert "--size of a sound is a number of samples" in complaint("render", model, tmp_path / "b.wav", "--size", "4x4")
-    assert "--scale must be a number above 0" in complaint("render", model, tmp_path / "b.wav", "--scale", "0")
+    assert "region and slice cut pictures" in complaint("render", model, tmp_path / "b.wav", "--region", "0,0,1,1")
+    assert "size of a sound is a number of samples" in complaint("render", model, tmp_path / "b.wav", "--size", "4x4")
+    assert "scale must be a number above 0" in complaint("render", model, tmp_path / "b.wav", "--scale", "0")
     assert "a WAV holds 8 or 16 or 24 or 32 bits" in complaint("render", model, tmp_path / "b.wav", "--bits", "12")
     assert "not a picture" in complaint("view", model, "--no-browser", "--port", "0")
     assert not list(tmp_path.iterdir())
@@ -189,17 +189,17 @@ def test_a_slice_is_a_picture(volume: Path, axis: int, size: tuple[int, int], tm
 
 def test_words_that_do_not_apply_to_volumes(volume: Path, sound: Path, tmp_path: Path) -> None:
     render = ("render", volume / "model.safetensors")
-    assert "pictures need --slice AXIS:K" in complaint(*render, tmp_path / "b.png")
-    assert "--slice looks like AXIS:K, got 'x'" in complaint(*render, tmp_path / "b.png", "--slice", "x")
+    assert "pictures need slice AXIS:K" in complaint(*render, tmp_path / "b.png")
+    assert "slice looks like AXIS:K, got 'x'" in complaint(*render, tmp_path / "b.png", "--slice", "x")
     assert "an axis from 0 to 2, got 3" in complaint(*render, tmp_path / "b.png", "--slice", "3:0")
     assert "must lie between 0 and 5, got 6" in complaint(*render, tmp_path / "b.png", "--slice", "0:6")
     assert "must lie between 0 and 5, got nan" in complaint(*render, tmp_path / "b.png", "--slice", "0:nan")
     assert "a picture's name ends in" in complaint(*render, tmp_path / "b.nii", "--slice", "0:1")
-    assert "--size is for pictures, volumes take --scale" in complaint(*render, tmp_path / "b.nii", "--size", "4x4")
-    assert "--region cuts pictures, not volumes" in complaint(*render, tmp_path / "b.nii", "--region", "0,0,1,1")
+    assert "size is for pictures, volumes take scale" in complaint(*render, tmp_path / "b.nii", "--size", "4x4")
+    assert "region cuts pictures, not volumes" in complaint(*render, tmp_path / "b.nii", "--region", "0,0,1,1")
     assert "GB of memory" in complaint(*render, tmp_path / "b.npy", "--scale", "4000")
     assert "cannot write" in complaint(*render, tmp_path / "none" / "b.nii")
-    assert "--region and --slice cut" in complaint(
+    assert "region and slice cut" in complaint(
         "render", sound / "model.safetensors", tmp_path / "b.wav", "--slice", "0:1"
     )
     assert not list(tmp_path.iterdir())
@@ -255,8 +255,8 @@ def test_the_video_is_scored_again(clip: Path) -> None:
 
 def test_words_that_do_not_apply_to_videos(clip: Path, tmp_path: Path) -> None:
     render = ("render", clip / "model.safetensors")
-    assert "a frame as a picture needs --slice 0:K" in complaint(*render, tmp_path / "b.png")
+    assert "a frame as a picture needs slice 0:K" in complaint(*render, tmp_path / "b.png")
     assert "a video holds 8 bits" in complaint(*render, tmp_path / "b.gif", "--bits", "16")
-    assert "--region cuts pictures, not videos" in complaint(*render, tmp_path / "b.gif", "--region", "0,0,1,1")
+    assert "region cuts pictures, not videos" in complaint(*render, tmp_path / "b.gif", "--region", "0,0,1,1")
     assert "cannot write" in complaint(*render, tmp_path / "none" / "b.gif")
     assert not list(tmp_path.iterdir())

@@ -17,7 +17,8 @@ from tests.viewer.test_page import Page
 
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
-from alfilter.render.image import View, render
+from alfilter.render.image import render
+from alfilter.render.view import View
 from alfilter.signals import read_image
 from alfilter.signals.points import read_points
 from alfilter.tasks import ImageTask

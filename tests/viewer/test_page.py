@@ -16,7 +16,8 @@ from alfilter.analysis import alpha_map, filtered_encoding_of
 from alfilter.core.filter import band_response
 from alfilter.methods import Field
 from alfilter.metrics.image import psnr
-from alfilter.render.image import View, render
+from alfilter.render.image import render
+from alfilter.render.view import View
 from alfilter.signals import read_image
 from alfilter.training import load
 from alfilter.viewer.server import Server

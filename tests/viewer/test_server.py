@@ -16,7 +16,8 @@ from tests.viewer.conftest import HEIGHT, WIDTH, Client
 
 from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.core.filter import band_response
-from alfilter.render.image import View, render
+from alfilter.render.image import render
+from alfilter.render.view import View
 from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.signals import read_image
 from alfilter.training import load

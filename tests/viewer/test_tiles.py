@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_axes
 from alfilter.methods import METHODS, build
-from alfilter.render.image import View, render
+from alfilter.render.image import render
+from alfilter.render.view import View
 from alfilter.training import load
 from alfilter.viewer.tiles import (
     MAX_ZOOM,

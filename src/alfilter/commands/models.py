@@ -36,15 +36,16 @@ def add_render(commands: Any) -> None:
 
 
 def _render(arguments: argparse.Namespace) -> int:
-    from alfilter.render.image import View, render_file
-    from alfilter.render.media import can_replay, replay_file
+    from alfilter.render.image import render_file
+    from alfilter.render.media import is_media, render_media
+    from alfilter.render.view import View
     from alfilter.training import load
 
     view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level,
                 slice=arguments.slice)  # fmt: skip
     field = load(arguments.model)
-    if can_replay(field):
-        print(f"{arguments.out} {replay_file(field, arguments.out, view, arguments.bits)}")
+    if is_media(field):
+        print(f"{arguments.out} {render_media(field, arguments.out, view, arguments.bits)}")
         return 0
     shape = render_file(field, arguments.out, view, arguments.bits)
     print(f"{arguments.out} {shape[1]}x{shape[0]}")
@@ -87,8 +88,7 @@ def add_eval(commands: Any) -> None:
 
 
 def _eval(arguments: argparse.Namespace) -> int:
-    from alfilter.render.image import score
-    from alfilter.render.mesh import score_shape
+    from alfilter.runs.score import score_model
     from alfilter.training import load
 
     field = load(arguments.model)
@@ -98,11 +98,7 @@ def _eval(arguments: argparse.Namespace) -> int:
         "model": arguments.model,
         "params": _params(field),
     }
-    if field.signal.get("kind") == "shape":
-        scores = score_shape(field, arguments.signal)
-    else:
-        scores = score(field, arguments.signal, arguments.lpips)
-    print_result({**line, **scores}, arguments.json)
+    print_result({**line, **score_model(field, arguments.signal, arguments.lpips).plain()}, arguments.json)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A model back as what was fitted, at its own sampling or another: a sound, a volume, a video, a slice of them."""
+"""A model as a sound, a volume, a video or a slice of them, at the fitted sampling or another."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from alfilter.evaluate.streaming import bands
 from alfilter.extras import free_memory
 from alfilter.files import replacing
 from alfilter.methods import Field
-from alfilter.render.image import View, chosen_output, native_bits
+from alfilter.render.image import native_bits
+from alfilter.render.view import View, chosen_output
 from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.signals.video import CLIPS, write_clip
 from alfilter.signals.volume import HEADER, TYPES, write_nifti
 
 Array = NDArray[Any]
-_LONGEST = 1 << 28  # numbers of a written sound
+_MAX_NUMBERS = 1 << 28  # of a written sound
 
 
-def replay_file(field: Field, out: str | Path, view: View, bits: int | None = None) -> str:
-    """Write a sound, a volume or a video to a file whose suffix says how; returns what was written, in words."""
+def render_media(field: Field, out: str | Path, view: View, bits: int | None = None) -> str:
+    """Write a sound, a volume or a video to a file whose suffix says how; returns a description of it."""
     return WRITERS[field.signal["kind"]](field, Path(out), view, bits)
 
 
-def can_replay(field: Field) -> bool:
-    """Whether the field is of a kind that is written here and not as a picture."""
+def is_media(field: Field) -> bool:
+    """Whether a field represents a sound, a volume or a video."""
     return field.signal.get("kind") in WRITERS
 
 
@@ -40,24 +41,24 @@ def write_sound(field: Field, out: Path, view: View, bits: int | None) -> str:
     """A .wav with the rate times `scale`, or with `size` samples over the same time.
 
     Its numbers are as the fitted ones; bits 8, 16 or 24 asks for PCM and 32 or 64 for float. At another rate r', sample
-    i is the field's value at the place i · r / r' of the fitted samples: it is asked between them.
+    i is the field's value at the place i · r / r' of the fitted samples: it is evaluated between them.
     """
     if out.suffix.lower() != ".wav":
         raise UserError(f"a sound's name ends in .wav, got {out.name!r}; rename the output")
     if view.region is not None or view.slice is not None:
-        raise UserError("--region and --slice cut pictures and volumes, the model is a sound; leave them out")
+        raise UserError("region and slice cut pictures and volumes, the model is a sound; leave them out")
     facts, (samples,) = field.signal, field.signal["shape"]
     count, last, rate = sound_sampling(view, samples, facts["rate"])
     was_float = facts.get("format") == "float"
     source = Sound(3 if was_float else 1, int(facts["bits"]), field.out_dim, rate)
-    made = source if bits is None else Sound(3 if bits >= 32 else 1, bits, field.out_dim, rate)
-    check_audio(out, count, made)
-    if count * field.out_dim > _LONGEST:
-        raise UserError(f"{count:,} samples of {field.out_dim} channels are too many to write; give a smaller --scale")
+    target = source if bits is None else Sound(3 if bits >= 32 else 1, bits, field.out_dim, rate)
+    check_audio(out, count, target)
+    if count * field.out_dim > _MAX_NUMBERS:
+        raise UserError(f"{count:,} samples of {field.out_dim} channels are too many to write; give a smaller scale")
     values = sample_axes(chosen_output(field, view), [axis_coords(count, 0, last, samples)]).double().numpy()
     stored = values * (facts["high"] - facts["low"]) + facts["low"]
     amplitude: Array = (stored - source.zero) / source.full
-    write_audio(out, amplitude, rate, made.bits, is_float=made.is_float)
+    write_audio(out, amplitude, rate, target.bits, is_float=target.is_float)
     return f"{count} samples at {rate} Hz"
 
 
@@ -69,31 +70,29 @@ def sound_sampling(view: View, samples: int, rate: float) -> tuple[int, float, i
     """
     if view.size is not None:
         if not (view.size.isascii() and view.size.isdigit()) or int(view.size) < 1:
-            raise UserError(f"--size of a sound is a number of samples, got {view.size!r}; for example 44100")
+            raise UserError(f"size of a sound is a number of samples, got {view.size!r}; for example 44100")
         count = int(view.size)
         return count, float(samples - 1), max(1, round(rate * count / samples))
-    made = max(1, round(rate * _scale(view)))
-    count = int((samples - 1) * made / rate + 1e-9) + 1
-    return count, (count - 1) * rate / made, made
+    new_rate = max(1, round(rate * _scale(view)))
+    count = int((samples - 1) * new_rate / rate + 1e-9) + 1
+    return count, (count - 1) * rate / new_rate, new_rate
 
 
 def write_volume(field: Field, out: Path, view: View, bits: int | None) -> str:
-    """A .npy, .nii or .nii.gz with `scale` samples for one, in the numbers it was fitted to; or a slice."""
+    """A .npy, .nii or .nii.gz with `scale` samples per sample, in the numbers it was fitted to; or a slice."""
     if view.slice is not None:
         return write_slice(field, out, view, bits)
     name = out.name.lower()
     if not name.endswith((".npy", ".nii", ".nii.gz")):
-        raise UserError(
-            f"a volume's name ends in .npy, .nii or .nii.gz, got {out.name!r}; pictures need --slice AXIS:K"
-        )
-    _plain(view, "volumes")
+        raise UserError(f"a volume's name ends in .npy, .nii or .nii.gz, got {out.name!r}; pictures need slice AXIS:K")
+    _refuse_options(view, "volumes")
     facts, shape = field.signal, tuple(field.signal["shape"])
     scale = _scale(view)
     counts = [max(2, round((n - 1) * scale) + 1) for n in shape]
     dtype, header = _stored_as(facts)
-    _check_room(out, math.prod(counts) * field.out_dim * dtype.itemsize)
+    _check_memory(out, math.prod(counts) * field.out_dim * dtype.itemsize)
     if max(counts) > 32767 and not name.endswith(".npy"):
-        raise UserError(f"NIfTI holds up to 32767 samples an axis, got {max(counts)}; give a .npy or a smaller --scale")
+        raise UserError(f"NIfTI holds up to 32767 samples per axis, got {max(counts)}; give a .npy or a smaller scale")
     data = np.empty((*counts, field.out_dim), dtype)
     axes = [axis_coords(count, 0, n - 1, n) for count, n in zip(counts, shape, strict=True)]
     for start, slab in bands(chosen_output(field, view), axes):
@@ -115,12 +114,12 @@ def write_video(field: Field, out: Path, view: View, bits: int | None) -> str:
     suffix = out.suffix.lower()
     if suffix not in (*CLIPS, ".gif"):
         known = ", ".join((*CLIPS, ".gif"))
-        raise UserError(f"a video's name ends in {known}, got {out.name!r}; a frame as a picture needs --slice 0:K")
-    _plain(view, "videos", sized=True)
+        raise UserError(f"a video's name ends in {known}, got {out.name!r}; a frame as a picture needs slice 0:K")
+    _refuse_options(view, "videos", sized=True)
     if bits not in (None, 8):
-        raise UserError(f"a video holds 8 bits a channel, got {bits}; leave --bits out")
+        raise UserError(f"a video holds 8 bits per channel, got {bits}; leave bits out")
     if field.out_dim == 2:
-        raise UserError("a video holds gray or RGB frames, the model has 2 channels; write its frames with --slice 0:K")
+        raise UserError("a video holds gray or RGB frames, the model has 2 channels; write its frames with slice 0:K")
     frames, height, width = field.signal["shape"]
     (rows, columns), _ = View(size=view.size, scale=view.scale).resolve((height, width))
     axes = [
@@ -143,7 +142,7 @@ def write_slice(field: Field, out: Path, view: View, bits: int | None) -> str:
     suffix = out.suffix.lower()
     if suffix not in FORMATS:
         raise UserError(f"a picture's name ends in {', '.join(FORMATS)}, got {out.name!r}; rename the output")
-    _plain(view, "slices", sized=True)
+    _refuse_options(view, "slices", sized=True)
     facts, shape = field.signal, tuple(int(n) for n in field.signal["shape"])
     axis, place = _plane(str(view.slice), shape)
     rest = [n for k, n in enumerate(shape) if k != axis]
@@ -154,8 +153,8 @@ def write_slice(field: Field, out: Path, view: View, bits: int | None) -> str:
     axes.insert(axis, axis_coords(1, place, place, shape[axis]))
     values = sample_axes(chosen_output(field, view), axes).squeeze(axis).numpy()
     check_numbers(out, values)
-    whole = values * (facts["high"] - facts["low"]) + facts["low"] if depth == 32 else quantise(values, depth)
-    write_pixels(out, whole.astype(np.float32) if depth == 32 else whole)
+    numbers = values * (facts["high"] - facts["low"]) + facts["low"] if depth == 32 else quantise(values, depth)
+    write_pixels(out, numbers.astype(np.float32) if depth == 32 else numbers)
     return f"{columns}x{rows}"
 
 
@@ -168,18 +167,16 @@ def _plane(text: str, shape: tuple[int, ...]) -> tuple[int, float]:
     try:
         axis, place = int(text.partition(":")[0]), float(text.partition(":")[2])
     except ValueError:
-        raise UserError(f"--slice looks like AXIS:K, got {text!r}; for example 0:{shape[0] // 2}") from None
+        raise UserError(f"slice looks like AXIS:K, got {text!r}; for example 0:{shape[0] // 2}") from None
     if not 0 <= axis < len(shape):
-        raise UserError(f"--slice must name an axis from 0 to {len(shape) - 1}, got {axis}")
+        raise UserError(f"slice must name an axis from 0 to {len(shape) - 1}, got {axis}")
     if not 0 <= place <= shape[axis] - 1:
-        raise UserError(
-            f"--slice of axis {axis} must lie between 0 and {shape[axis] - 1}, got {text.partition(':')[2]}"
-        )
+        raise UserError(f"slice of axis {axis} must lie between 0 and {shape[axis] - 1}, got {text.partition(':')[2]}")
     return axis, place
 
 
 def _stored_as(facts: dict[str, Any]) -> tuple[np.dtype[Any], bytes | None]:
-    """The kind of number that was fitted, and the NIfTI header it stood under, if any."""
+    """The type of the fitted numbers, and the NIfTI header of the file, if any."""
     try:
         dtype = np.dtype(facts["dtype"])
         header = bytes.fromhex(facts["nifti"]) if "nifti" in facts else None
@@ -190,30 +187,30 @@ def _stored_as(facts: dict[str, Any]) -> tuple[np.dtype[Any], bytes | None]:
     return dtype, header
 
 
-def _plain(view: View, what: str, *, sized: bool = False) -> None:
-    """Refuse words that do not apply."""
+def _refuse_options(view: View, what: str, *, sized: bool = False) -> None:
+    """Refuse options that do not apply."""
     if view.region is not None:
-        raise UserError(f"--region cuts pictures, not {what}; leave it out")
+        raise UserError(f"region cuts pictures, not {what}; leave it out")
     if view.size is not None and not sized:
-        raise UserError(f"--size is for pictures, {what} take --scale; leave it out")
+        raise UserError(f"size is for pictures, {what} take scale; leave it out")
 
 
 def _scale(view: View) -> float:
     scale = 1.0 if view.scale is None else view.scale
     if not 0 < scale < 1e6:
-        raise UserError(f"--scale must be a number above 0, got {scale}; 2 doubles the samples")
+        raise UserError(f"scale must be a number above 0, got {scale}; 2 doubles the samples")
     return scale
 
 
-def _check_room(out: Path, needed: int) -> None:
+def _check_memory(out: Path, needed: int) -> None:
     free = free_memory()
     if free is not None and 2 * needed > free:
-        wanted, there = (f"{count / 2**30:.1f} GB" for count in (2 * needed, free))
-        raise UserError(f"writing {out} needs {wanted} of memory, {there} can be had; give a smaller --scale")
+        required, available = (f"{count / 2**30:.1f} GB" for count in (2 * needed, free))
+        raise UserError(f"writing {out} needs {required} of memory, {available} are available; give a smaller scale")
 
 
 def _stored(values: Array, facts: dict[str, Any], dtype: np.dtype[Any]) -> Array:
-    """Values in [0, 1] as the numbers that were fitted, rounded and kept in range where they are whole."""
+    """Values in [0, 1] as the numbers that were fitted, rounded and clipped where they are integers."""
     numbers: Array = values * (facts["high"] - facts["low"]) + facts["low"]
     if dtype.kind == "f":
         return numbers

@@ -1,4 +1,4 @@
-"""A model back as a mesh in the user's units, and its score against a shape."""
+"""A model as a mesh in the user's units."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from alfilter.files import replacing
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.surface import Surface, extract, memory_needed
 from alfilter.methods import Field
-from alfilter.signals import ShapeSignal, open_signal
-from alfilter.tasks import SdfTask
 
 FORMATS = ("ply", "obj", "stl", "glb")
 
 
 def mesh_file(field: Field, out: str | Path, resolution: int = 512, alpha: bool = False) -> dict[str, Any]:
-    """Write a shape model's surface and say what it took. alpha: α as vertex colours (PLY, OBJ, GLB)."""
+    """Write a shape model's surface; returns its size and what it took. alpha: α as vertex colours (PLY, OBJ, GLB)."""
     form = Path(out).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise UserError(f"a mesh's name ends in .{', .'.join(FORMATS)}, got {Path(out).name!r}; rename the output")
@@ -31,7 +29,7 @@ def mesh_file(field: Field, out: str | Path, resolution: int = 512, alpha: bool 
     check_resolution(resolution)
     if alpha and (filtered_encoding_of(field) is None or form == "stl"):
         why = "STL holds no colours" if form == "stl" else f"{field.spec.get('method')} has no α"
-        raise UserError(f"--alpha colours the surface by α, but {why}; leave it out")
+        raise UserError(f"alpha=True colours the surface by α, but {why}; leave it out")
     need("trimesh")
     began = time.monotonic()
     with replacing(out) as temporary:  # an unwritable place is refused before the work
@@ -61,23 +59,8 @@ def write_mesh(surface: Surface, frame: Frame, path: Path, form: str, colours: A
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
 
 
-def score_shape(field: Field, spec: str, resolution: int = 256) -> dict[str, Any]:
-    """Metrics of a shape model on a mesh or cloud: the user's file is put where the fitted one stood."""
-    frame = shape_frame(field)
-    signal = open_signal(spec)
-    if not isinstance(signal, ShapeSignal):
-        raise UserError(f"the model is a shape, {spec} holds {signal.kind}; give a mesh")
-    placed = ShapeSignal(
-        np.ascontiguousarray(frame.into(signal.frame.back(signal.vertices))), frame,
-        faces=signal.faces, normals=signal.normals, diagnosis=signal.diagnosis,
-    )  # fmt: skip
-    task = SdfTask(placed)
-    surface = task.extract(field, resolution) if placed.faces is not None else None
-    return task.compare(field, surface).plain()
-
-
 def shape_frame(field: Field) -> Frame:
-    """Where the model's shape stands; a model of something else is refused."""
+    """The frame of the model's shape; a model of something else is refused."""
     if field.signal.get("kind") != "shape" or (field.in_dim, field.out_dim) != (3, 1):
         raise UserError(f"the model represents {field.signal.get('kind') or 'nothing yet'}, not a shape; fit a mesh")
     return Frame.read(field.signal.get("frame"))
@@ -86,11 +69,11 @@ def shape_frame(field: Field) -> Frame:
 def check_resolution(resolution: int) -> None:
     """Refuse a grid that the machine's memory cannot hold."""
     if not 8 <= resolution <= 8192:
-        raise UserError(f"--resolution must be between 8 and 8192, got {resolution}; 512 is usual")
-    free, wanted = free_memory(), memory_needed(resolution)
-    if free is not None and wanted > free:
+        raise UserError(f"resolution must be between 8 and 8192, got {resolution}; 512 is usual")
+    free, needed = free_memory(), memory_needed(resolution)
+    if free is not None and needed > free:
         raise UserError(
-            f"--resolution {resolution} needs about {wanted / 1e9:.1f} GB, {free / 1e9:.1f} GB are free; lower it"
+            f"resolution {resolution} needs about {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free; lower it"
         )
 
 

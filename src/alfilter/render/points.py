@@ -1,4 +1,4 @@
-"""Scattered points on the command line: their results, a model asked at new points or scored on a table."""
+"""A model of scattered points as a table: its values at new points."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from alfilter.errors import UserError
-from alfilter.evaluate import Scores
 from alfilter.methods import Field
-from alfilter.signals.points import directions, read_places, read_points
+from alfilter.signals.points import directions, read_places
 from alfilter.signals.tables import Columns, write_columns, write_rows
-from alfilter.tasks.points import PointTask, point_scores, predict
+from alfilter.tasks.points import predict
 
 
 def predict_file(field: Field, query: str, out: str | None) -> tuple[int, int]:
@@ -33,20 +32,6 @@ def predict_file(field: Field, query: str, out: str | None) -> tuple[int, int]:
     else:
         write_columns(Path(out), table)
     return len(places), int(beyond.sum())
-
-
-def score_points(field: Field, path: str) -> Scores:
-    """Scores on a table with the model's columns; the fit's own table is parted into seen and held-out points."""
-    facts = _facts(field)
-    signal = read_points(path, facts["coords"], facts["values"], facts.get("weight"))
-    task = PointTask(signal)
-    if task.describe()["sha256"] == facts.get("sha256") and facts.get("observe", "all") != "all":
-        task = PointTask(signal, facts["observe"], facts["observe_seed"])
-    prediction, _ = predict(field, facts, signal.places)
-    if task.seen is not None:
-        return task.compare(prediction)
-    span = np.array(facts["value_high"]) - np.array(facts["value_low"])  # the fit's range, also for another table
-    return Scores(point_scores(prediction, signal.measured, span, facts["values"]), None)
 
 
 def _facts(field: Field) -> dict[str, Any]:

@@ -1,0 +1,99 @@
+"""What to draw of a model: which samples of which part, and which of its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from alfilter.errors import UserError
+from alfilter.evaluate import axis_coords
+from alfilter.methods import Field
+
+_MAX_PIXELS = 120_000_000  # of a rendered picture
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class View:
+    """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
+
+    level: which output of a field that has several, from 1, the coarsest; none is the finest. slice: `AXIS:K`, a plane
+    of a volume or video.
+    """
+
+    size: str | None = None
+    scale: float | None = None
+    region: str | None = None
+    level: int | None = None
+    slice: str | None = None
+
+    def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
+        """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
+
+        >>> View(scale=2).resolve((4, 8))
+        ((8, 16), (0.0, 0.0, 8.0, 4.0))
+        """
+        box = _box(self.region, shape) if self.region is not None else (0.0, 0.0, float(shape[1]), float(shape[0]))
+        if self.size is not None:
+            rows, columns = _size(self.size)
+        else:
+            scale = 1.0 if self.scale is None else self.scale
+            if not 0 < scale < 1e6:
+                raise UserError(f"scale must be a number above 0, got {scale}; 2 doubles the picture")
+            rows, columns = max(1, round((box[3] - box[1]) * scale)), max(1, round((box[2] - box[0]) * scale))
+        if rows * columns > _MAX_PIXELS:
+            raise UserError(f"{columns}x{rows} is more than {_MAX_PIXELS:,} pixels; give a smaller size, or regions")
+        return (rows, columns), box
+
+
+def view_axes(field: Field, view: View) -> tuple[Tensor, Tensor]:
+    """Coordinates of a view's rows and of its columns."""
+    shape = _picture_shape(field)
+    (rows, columns), (x0, y0, x1, y1) = view.resolve(shape)
+    return axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])
+
+
+def chosen_output(field: Field, view: View) -> Callable[[Tensor], Tensor]:
+    """The output of a field that a view asks for; 1 is the coarsest of those it has."""
+    level = view.level
+    if level is None:
+        return field
+    count = len(field.outputs(torch.zeros(1, field.in_dim)))
+    if not 1 <= level <= count:
+        raise UserError(f"level must be between 1 and {count} for {field.spec.get('method')}, got {level}")
+    return lambda x: field.outputs(x)[level - 1]
+
+
+def _picture_shape(field: Field) -> tuple[int, int]:
+    shape = field.signal.get("shape")
+    if field.signal.get("kind") != "image" or not isinstance(shape, list) or len(shape) != 2:
+        raise UserError(
+            f"the model represents {field.signal.get('kind') or 'nothing yet'}, not a picture; give an image model"
+        )
+    return int(shape[0]), int(shape[1])
+
+
+def _box(text: str, shape: tuple[int, int]) -> Box:
+    try:
+        x0, y0, x1, y1 = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(f"region looks like X0,Y0,X1,Y1, got {text!r}; for example 0,0,64,64") from None
+    if not (0 <= x0 < x1 <= shape[1] and 0 <= y0 < y1 <= shape[0]):
+        raise UserError(f"region must be a box inside 0,0,{shape[1]},{shape[0]}, got {text}; X1 and Y1 are outside")
+    if x1 - x0 < 1 or y1 - y0 < 1:
+        raise UserError(f"region must be at least one pixel wide and high, got {text}; size magnifies it")
+    return x0, y0, x1, y1
+
+
+def _size(text: str) -> tuple[int, int]:
+    try:
+        columns, rows = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise UserError(f"size looks like WIDTHxHEIGHT, got {text!r}; for example 1024x768") from None
+    if columns < 1 or rows < 1:
+        raise UserError(f"size must be at least 1x1, got {text}")
+    return rows, columns

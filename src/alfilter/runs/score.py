@@ -1,0 +1,96 @@
+"""Scores of a fitted model against a signal, of whatever kind the model represents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from alfilter.errors import UserError
+from alfilter.evaluate import Scores
+from alfilter.evaluate.streaming import is_large
+from alfilter.geometry.frame import Frame
+from alfilter.methods import Field
+from alfilter.metrics.image import lpips
+from alfilter.signals import GridSignal, ShapeSignal, open_signal
+from alfilter.signals.points import read_points
+from alfilter.tasks import TASKS, GridTask, SdfTask
+from alfilter.tasks.points import PointTask, point_scores, predict
+
+_SURFACE = 256  # grid points per side of a surface that is scored
+
+
+def score_model(field: Field, spec: str, lpips_weights: str | None = None) -> Scores:
+    """Metrics of a model on a signal: seen and held-out samples of its fit apart, where they can be told apart.
+
+    spec: a file, or `sample:NAME`. lpips_weights: a file of LPIPS weights, the empty string for the one that the
+    environment names, None for no LPIPS; only pictures have one.
+    """
+    kind = field.signal.get("kind")
+    if kind == "shape":
+        return score_shape(field, spec)
+    if kind == "points":
+        return score_points(field, spec)
+    return score_grid(field, spec, lpips_weights)
+
+
+def score_grid(field: Field, spec: str, lpips_weights: str | None = None) -> Scores:
+    """Scores of a picture, a sound, a volume or a video."""
+    signal = open_signal(spec)
+    if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
+        fitted, given = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"
+        raise UserError(f"the model was fitted to a signal {fitted}, {spec} is {given}; give a signal of that kind")
+    is_fitted_size = list(signal.shape) == field.signal.get("shape")
+    observe = field.signal.get("observe", "all") if is_fitted_size else "all"
+    task = _task(signal, observe, field.signal.get("observe_seed", 0))
+    if lpips_weights is None:
+        return task.evaluate(field)
+    if signal.in_dim != 2:
+        raise UserError(f"LPIPS compares pictures, {spec} holds {signal.kind}; leave it out")
+    if is_large(signal.shape):
+        size = f"{signal.shape[1]}x{signal.shape[0]}"
+        raise UserError(f"LPIPS needs the whole picture at once, {size} is too large for that; leave it out")
+    scores = task.evaluate(field)
+    prediction, target = scores.samples
+    return replace(scores, metrics={**scores.metrics, "lpips": lpips(prediction, target, lpips_weights or None)})
+
+
+def _task(signal: GridSignal, observe: str, seed: int) -> GridTask:
+    """The task with the fit's own split; a mask that is gone, or fits no more, leaves one score over all samples."""
+    try:
+        task = TASKS[signal.kind](signal, observe, seed)
+    except UserError:
+        if not observe.startswith("mask:"):
+            raise
+        task = TASKS[signal.kind](signal, "all", seed)
+    assert isinstance(task, GridTask)
+    return task
+
+
+def score_points(field: Field, path: str) -> Scores:
+    """Scores on a table with the model's columns; the fit's own table is split into seen and held-out points."""
+    facts = field.signal
+    signal = read_points(path, facts["coords"], facts["values"], facts.get("weight"))
+    task = PointTask(signal)
+    if task.describe()["sha256"] == facts.get("sha256") and facts.get("observe", "all") != "all":
+        task = PointTask(signal, facts["observe"], facts["observe_seed"])
+    prediction, _ = predict(field, facts, signal.places)
+    if task.seen is not None:
+        return task.compare(prediction)
+    span = np.array(facts["value_high"]) - np.array(facts["value_low"])  # the fit's range, also for another table
+    return Scores(point_scores(prediction, signal.measured, span, facts["values"]), None)
+
+
+def score_shape(field: Field, spec: str, resolution: int = _SURFACE) -> Scores:
+    """Scores of a shape on a mesh or an oriented cloud, moved into the frame of the fitted one."""
+    frame = Frame.read(field.signal.get("frame"))
+    signal = open_signal(spec)
+    if not isinstance(signal, ShapeSignal):
+        raise UserError(f"the model is a shape, {spec} holds {signal.kind}; give a mesh")
+    placed = ShapeSignal(
+        np.ascontiguousarray(frame.into(signal.frame.back(signal.vertices))), frame,
+        faces=signal.faces, normals=signal.normals, diagnosis=signal.diagnosis,
+    )  # fmt: skip
+    task = SdfTask(placed)
+    surface = task.extract(field, resolution) if placed.faces is not None else None
+    return task.compare(field, surface)
