@@ -124,7 +124,7 @@ def between_points(lines: Path, out: Path) -> None:
     figure.savefig(out)
 
 
-SHOWN = ("bicubic", "siren", "al-sine, paper", "siren, told the filling", "al-sine")
+SHOWN = ("bicubic", "siren", "al-sine, paper", "siren, with the filling", "al-sine")
 
 
 def between_crops(lines: Path, out: Path) -> None:

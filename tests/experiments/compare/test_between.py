@@ -71,7 +71,9 @@ def test_runs_are_named_once_and_the_search_keeps_off_the_tables_pictures() -> N
     assert len(set(names)) == len(names)
     assert not set(IMAGES) & set(SEARCHED)
     counts = {name: sum(run.method == name for run in search()) for name in BEST}
-    assert len(set(counts.values())) == 1, "every method has as many settings"
+    ours = counts.pop("al-sine")
+    assert len(set(counts.values())) == 1, "the others have as many settings as each other"
+    assert ours <= min(counts.values()), "and none has fewer than ours"
     assert {"between", "between-large", "between-search"} <= set(STUDIES)
 
 

@@ -28,40 +28,31 @@ MEASURED = ("random:0.02", "random:0.1")
 Options = Mapping[str, Any]
 COMMON: dict[str, Any] = {"schedule": "cosine", "decay": 0.01, "batch": 2048}
 
-# Beside three values of its own number (ω0, σ, L) a method tries a means that any method can have: where much is seen
-# coordinate jitter and a mean of the weights, where little is seen the penalty between the samples. Found at `every:2`
-# and `random:0.05`; `random:0.35`, whose samples are about as far apart as those of `every:2`, takes the former.
+# Found at `every:2` and `random:0.05`; `random:0.35`, whose samples are about as far apart as those of `every:2`, takes
+# the setting of the latter.
 LIKE = {"every:2": "every:2", "random:0.35": "every:2", "random:0.05": "random:0.05"}
-CALM: dict[str, Options] = {
-    "every:2": {"jitter": 0.3, "average": 0.2},
-    "random:0.05": {"bend": 3e-2, "bend_power": 2.0},
-}
+# what smooths any field where much is seen: noise on the coordinates, and a mean of the last weights
+SMOOTHED: Options = {"jitter": 0.3, "average": 0.2}
 
 
 def _own(name: str, sparse: Sequence[Any], dense: Sequence[Any], lr: float) -> dict[str, list[tuple[Options, Options]]]:
-    """Three values of a method's own number under both densities, and what calms a field at one of them."""
-    by_observe = {}
-    for observe, values in {"every:2": dense, "random:0.05": sparse}.items():
-        # jitter blurs and the penalty smooths, so the one stands at the middle value and the other at the highest
-        calmed = values[1] if observe == "every:2" else values[2]
-        rows: list[tuple[Options, Options]] = [({name: value}, {"lr": lr}) for value in values]
-        by_observe[observe] = [*rows, ({name: calmed}, {"lr": lr, **CALM[observe]})]
-    return by_observe
+    """Three values of a method's own number (ω0, σ, L) under both densities, and of the dense one a smoothed row."""
+    return {
+        "every:2": [*(({name: value}, {"lr": lr}) for value in dense), ({name: dense[1]}, {"lr": lr, **SMOOTHED})],
+        "random:0.05": [({name: value}, {"lr": lr}) for value in sparse],
+    }
 
 
-# The same number of settings for every method: (options, training) under one observation each.
+# No other method has fewer settings than ours: (options, training) under one observation each.
 SEARCH: dict[str, dict[str, list[tuple[Options, Options]]]] = {
     "siren": _own("omega", (8.0, 13.0, 24.0), (20.0, 30.0, 45.0), 5e-4),
     "fourier-features": _own("sigma", (2.0, 3.0, 6.0), (6.0, 8.0, 10.0), 1e-3),
     "pe-mlp": _own("levels", (3, 4, 6), (5, 6, 7), 1e-3),
     "al-sine": {
-        observe: [({}, {}), ({"heads": 4, "width": 128}, {}), ({"omega": 30.0}, {}), ({}, {"fill": 0.1})]
-        for observe in ("every:2", "random:0.05")
+        observe: [({}, {}), ({"omega": 30.0}, {}), ({}, {"fill": 0.1})] for observe in ("every:2", "random:0.05")
     },
 }
-# Which row of SEARCH was best on both pictures. At 5 % the penalty between the samples was, for siren and
-# fourier-features; it is no part of these methods but of this package, so the best row without it stands for a method,
-# and siren with it beside.
+# which row of SEARCH was best on both pictures
 _ROWS: dict[str, dict[str, int]] = {
     "siren": {"every:2": 3, "random:0.05": 2},
     "fourier-features": {"every:2": 3, "random:0.05": 0},
@@ -107,11 +98,9 @@ def runs() -> list[Run]:
             rows += [fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS) for image in IMAGES]
         paper = {"budget": SECONDS, "clock": "cpu", "tv": 1e-3}
         rows += [Run("al-sine, paper", i, preset="paper", size=SIZE, observe=observe, training=paper) for i in IMAGES]
-    # whose merit is it, the filling's or the method's? siren told the same, at the weight that the preset gives it
-    told = ({"omega": 45.0}, {"lr": 5e-4, "fill": 1.0})
-    rows += [fitted("siren", "every:2", image, told, "siren, told the filling", SECONDS) for image in IMAGES]
-    bent = SEARCH["siren"]["random:0.05"][3]
-    rows += [fitted("siren", "random:0.05", image, bent, "siren, penalty between", SECONDS) for image in IMAGES]
+    # is it the filling or the method? siren with the same filling, at the weight that the preset gives it
+    filled = ({"omega": 45.0}, {"lr": 5e-4, "fill": 1.0})
+    rows += [fitted("siren", "every:2", image, filled, "siren, with the filling", SECONDS) for image in IMAGES]
     budget = {"budget": SECONDS, "clock": "cpu"}
     rows += [Run("al-sine", TERRAIN, preset="reconstruct", observe=observe, training=budget) for observe in MEASURED]
     return rows

@@ -24,14 +24,14 @@ def _changed(name: str, **changes: Any) -> Callable[[float], Smoothness]:
 
 # A kind of smoothness for a gap between seen samples; none: as `fill` chooses by itself.
 ROWS: dict[str, Callable[[float], Smoothness | None]] = {
-    "chosen by a tenth of what is seen": lambda gap: None,
+    "chosen by a held-back tenth": lambda gap: None,
     "near edges": _changed("near edges"),
     "far edges": _changed("far edges"),
     "plates": _changed("plates"),
-    "near, edges have no say": _changed("near edges", power=0.0),
+    "near, edges ignored": _changed("near edges", power=0.0),
     "near, rough 3": _changed("near edges", rough=3.0),
     "near, edge 0.01": _changed("near edges", edge=0.01),
-    "far, edges have no say": _changed("far edges", power=0.0),
+    "far, edges ignored": _changed("far edges", power=0.0),
     "far, rough 3": _changed("far edges", rough=3.0),
 }
 

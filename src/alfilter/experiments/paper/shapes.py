@@ -11,6 +11,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from alfilter.experiments.paper.printed import SHAPE_VALUES
 from alfilter.experiments.study import Lines, Run, Study
 
 SHAPES = {
@@ -27,14 +28,6 @@ OTHER: dict[str, tuple[str, dict[str, float]]] = {
     "al-sine, rates times 0.4": ("al-sine", {"lr": 1.84e-4, "lr_encoding": 5.2e-4}),
 }
 RESOLUTION = 256  # of the surface that is scored
-
-# the paper's Table of SDF representations: (Chamfer in 1e-6, IoU) for the four shapes
-PRINTED = {
-    "pe-mlp": ((1.71, 1.24, 2.18, 2.93), (0.968, 0.992, 0.985, 0.964)),
-    "siren": ((1.26, 1.40, 1.73, 2.82), (0.987, 0.982, 0.976, 0.976)),
-    "bacon": ((1.08, 1.61, 2.16, 2.88), (0.988, 0.978, 0.978, 0.961)),
-    "al-sine": ((1.08, 1.24, 1.69, 2.90), (0.991, 0.994, 0.987, 0.961)),
-}
 
 
 def runs(budget: float = SHORT) -> list[Run]:
@@ -86,10 +79,10 @@ def summarise(lines: Lines) -> str:
     parts = [
         "Chamfer: squared, summed, 300k points, box of side 1, in 1e-6, the floor taken off. (printed in the paper)"
     ]
-    parts += _table(lines, lambda m: 1e6 * (m["chamfer"] - m["chamfer_floor"]), 0, 2)
+    parts += _table(lines, lambda m: 1e6 * (m["chamfer"] - m["chamfer_floor"]), 0, 1e6, 2)
     floors = ", ".join(f"{name} {_floor(lines, path):.2f}" for name, path in SHAPES.items())
     parts += ["", f"Floors in 1e-6: {floors}.", "", "IoU on 256 points along the longest side. (printed in the paper)"]
-    parts += _table(lines, lambda m: m["iou"], 1, 4)
+    parts += _table(lines, lambda m: m["iou"], 1, 1.0, 4)
     parts += [
         "",
         "The Thai statue is a stand-in extracted from BACON's published network; it favours band-limited methods.",
@@ -97,7 +90,7 @@ def summarise(lines: Lines) -> str:
     return "\n".join(parts)
 
 
-def _table(lines: Lines, read: Any, column: int, digits: int) -> list[str]:
+def _table(lines: Lines, read: Any, column: int, unit: float, digits: int) -> list[str]:
     rows = ["| method | " + " | ".join([*SHAPES, "mean"]) + " |", "|" + "---|" * (len(SHAPES) + 2)]
     for group in (*METHODS, *OTHER):
         values = [_value(lines, group, path, read) for path in SHAPES.values()]
@@ -106,9 +99,9 @@ def _table(lines: Lines, read: Any, column: int, digits: int) -> list[str]:
             continue
         cells = ["–" if value is None else f"{value:.{digits}f}" for value in values]
         cells.append(f"{statistics.fmean(known):.{digits}f}")
-        if group in PRINTED:
-            printed = PRINTED[group][column]
-            beside = [*map(str, printed), f"{statistics.fmean(printed):.3g}"]
+        if group in SHAPE_VALUES:
+            printed = [unit * value for value in SHAPE_VALUES[group][column]]
+            beside = [f"{value:.3g}" for value in (*printed, statistics.fmean(printed))]
             cells = [f"{ours} ({theirs})" for ours, theirs in zip(cells, beside, strict=True)]
         rows.append("| " + " | ".join([group, *cells]) + " |")
     return rows
