@@ -44,11 +44,8 @@ def thinned_curve(history: Lines) -> list[list[float]]:
 
 def observed_mask(task: Any) -> Any:
     """Which pixels of a picture's task are seen: (H, W), or none when all are."""
-    if task.seen is None:
-        return None
-    flat = np.zeros(len(task.signal), bool)
-    flat[task.seen.numpy()] = True
-    return flat.reshape(task.signal.shape)
+    mask = task.seen_mask()
+    return None if mask is None else mask.view(task.signal.shape).numpy()
 
 
 def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> dict[str, Any]:

@@ -7,11 +7,9 @@ import json
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from alfilter import __version__
-from alfilter.experiments.data import crop
 
 Lines = list[dict[str, Any]]
 
@@ -21,7 +19,8 @@ class Run:
     """One fit of a study.
 
     group: the row of the table it counts for. image: a file below the data folder. size: side of the centred crop
-    (none: the whole picture). settings and training: what differs from the preset.
+    (none: the whole picture). settings and training: what differs from the preset; `params` among the
+    settings is a number of parameters that the method is sized to.
     """
 
     group: str
@@ -58,7 +57,7 @@ class Study:
     """Runs, a table of their result lines, and how one is carried out.
 
     runs: a function of nothing, or of the data folder. execute: a run, the data folder and the number of threads → the
-    result line; none takes `execute` of this module. question: what it asks, in one line. full: for a study of the
+    result line; none takes `fitting.execute`. question: what it asks, in one line. full: for a study of the
     paper, its own protocol on those files of `needs` that there are; shrinks: what `runs` makes smaller than that.
     source: set by `read_study` for a study in a user's file.
     """
@@ -79,42 +78,6 @@ class Study:
         parameters = inspect.signature(runs).parameters.values()
         takes_data = any(parameter.default is parameter.empty for parameter in parameters)
         return runs(data) if takes_data else runs()
-
-
-def check_run(run: Run) -> None:
-    """Raise what `execute` would raise for a method, preset, option or setting that does not exist."""
-    from alfilter.config import configure
-    from alfilter.methods import method, preset, training
-
-    options = {**preset(run.method, run.preset).options, **run.settings}
-    configure(method(run.method).options, options, run.method)
-    training(run.method, run.preset, **run.training)
-
-
-def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
-    """Carry out one run and return its result line."""
-    import torch
-
-    from alfilter.methods import build, parameter_count, training
-    from alfilter.tasks import ImageTask
-    from alfilter.training import fit
-
-    torch.set_num_threads(threads)
-    task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
-    sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
-    model = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
-    result = fit(model, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
-    scores = task.evaluate(model)
-    curve = [[line["step"], round(line["psnr"], 3)] for line in result.history]
-    return {
-        **run.heading,
-        "steps": result.steps,
-        "seconds": result.seconds,
-        "params": parameter_count(model),
-        "metrics": scores.metrics,
-        "heldout": scores.heldout,
-        "curve": curve[:: max(1, len(curve) // 60)],
-    }
 
 
 def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float | None]]) -> str:

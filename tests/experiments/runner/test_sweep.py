@@ -27,8 +27,8 @@ import os, signal
 from dataclasses import replace
 from pathlib import Path
 
-from alfilter.experiments import Study, Run, table
-from alfilter.experiments.study import execute as usual
+from alfilter.experiments import Run, Study, table
+from alfilter.experiments import execute as usual
 
 ARMED = Path(__file__).with_name("armed")
 TINY = {"width": 8, "depth": 1, "levels": 2, "grid": 4}

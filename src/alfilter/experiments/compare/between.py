@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS, POINTS
-from alfilter.experiments.data import reduced
+from alfilter.experiments.fitting import fit_line, fit_run, reduced_task
 from alfilter.experiments.study import Lines, Run, Study, table
 
 if TYPE_CHECKING:
+    from alfilter.methods import Field
     from alfilter.tasks import ImageTask, PointTask
 
 IMAGES = [f"div2k/{number:02d}.png" for number in (0, 4, 8, 12)]
@@ -141,51 +141,35 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Carry out one run: an interpolator in a moment, a fit in its budget."""
     import torch
 
-    from alfilter.methods import build, parameter_count, training
     from alfilter.tasks import PointTask
-    from alfilter.training import fit
 
     del threads  # a fit's seconds are those of one core
     torch.set_num_threads(1)
     task = open_task(run, data)
     began = time.monotonic()
-    params, steps, model = 0, 0, None
+    field = None
+    line: dict[str, Any] = {**run.heading, "steps": 0, "params": 0}
     if run.method in PIXELS or run.method in POINTS:
         prediction = _interpolated(run.method, task)
     else:
-        density = task.density()
-        sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
-        model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **run.settings)
-        recipe = training(run.method, run.preset, density, **run.training)
-        steps, params = fit(model, task, training=recipe, seed=run.seed).steps, parameter_count(model)
-        prediction = predicted(model, task)
-    seconds = time.monotonic() - began
+        fitted = fit_run(run, task)
+        field, line = fitted.field, fit_line(run, fitted)
+        prediction = _values(field, task)
+    line["seconds"] = time.monotonic() - began
     if isinstance(task, PointTask):
         scores, pictures = task.compare(prediction), {}
     else:
         target = task.target()
         scores = task.compare(prediction, target)
-        pictures = thumbnails(model, prediction.numpy(), target.numpy(), observed_mask(task))
-    return {**run.heading, "steps": steps, "params": params, "seconds": seconds,
-            "metrics": scores.metrics, "heldout": scores.heldout, **pictures}  # fmt: skip
-
-
-def predicted(model: Any, task: ImageTask | PointTask) -> Any:
-    """What a field says at all samples of a task, seen or not."""
-    from alfilter.evaluate import sample_grid
-    from alfilter.tasks import PointTask
-
-    return task.predictions(model) if isinstance(task, PointTask) else sample_grid(model, task.signal.shape)
+        pictures = thumbnails(field, prediction.numpy(), target.numpy(), observed_mask(task))
+    return {**line, "metrics": scores.metrics, "heldout": scores.heldout, **pictures}
 
 
 def open_task(run: Run, data: str) -> ImageTask | PointTask:
     """The picture with gaps, or the terrain's points."""
-    from alfilter.signals import read_image
-    from alfilter.tasks import ImageTask, PointTask
+    from alfilter.tasks import PointTask
 
-    if run.image == TERRAIN:
-        return PointTask(terrain(), run.observe, run.seed)
-    return ImageTask(reduced(read_image(Path(data) / run.image), run.size or SIZE), run.observe, run.seed)
+    return PointTask(terrain(), run.observe, run.seed) if run.image == TERRAIN else reduced_task(run, data)
 
 
 def terrain() -> Any:
@@ -201,6 +185,14 @@ def terrain() -> Any:
     rows, columns = np.indices(height.shape)
     places = np.stack([columns.ravel() * east, -rows.ravel() * north], axis=1)
     return PointSignal(places, height.reshape(-1, 1), coord_names=["east", "north"], value_names=["elevation"])
+
+
+def _values(field: Field, task: ImageTask | PointTask) -> Any:
+    """A field's values at all samples of a task, seen or not."""
+    from alfilter.evaluate import sample_grid
+    from alfilter.tasks import PointTask
+
+    return task.predictions(field) if isinstance(task, PointTask) else sample_grid(field, task.signal.shape)
 
 
 def _interpolated(name: str, task: ImageTask | PointTask) -> Any:

@@ -8,10 +8,9 @@ as the latter has, so that a step costs the same in both. Settings are those the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.data import crop
+from alfilter.experiments.fitting import execute as fit_and_score
 from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, seen_psnr, table
 from alfilter.experiments.tuning.methods import SEARCHES
 
@@ -43,27 +42,9 @@ def declare(params: int | None = None) -> list[Run]:
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
-    """One fit, on one core; `params` among the settings sizes the method."""
-    import torch
-
-    from alfilter.methods import build, parameter_count, sized, training
-    from alfilter.tasks import ImageTask
-    from alfilter.training import fit
-
-    del threads  # seconds are those of one core
-    torch.set_num_threads(1)
-    task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
-    density = task.density()
-    options = dict(run.settings)
-    params = options.pop("params", None)
-    if params is not None:
-        options = sized(run.method, params, task.in_dim, task.out_dim, task.samples, preset=run.preset, **options)
-    sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
-    model = build(run.method, preset=run.preset, seen=density, seed=run.seed, **sizes, **options)
-    result = fit(model, task, training=training(run.method, run.preset, density, **run.training), seed=run.seed)
-    scores = task.evaluate(model)
-    return {**run.heading, "steps": result.steps, "seconds": result.seconds,
-            "params": parameter_count(model), "metrics": scores.metrics, "heldout": scores.heldout}  # fmt: skip
+    """One fit, on one core, whose seconds are counted; `params` among the settings sizes the method."""
+    del threads
+    return fit_and_score(run, data, threads=1)
 
 
 def _of(observe: str, read: Any) -> Any:

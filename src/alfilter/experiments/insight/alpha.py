@@ -13,7 +13,14 @@ STEPS = 150
 
 # From here every row below changes one thing. Schedule and rates are those of `default`, so that only α is in question.
 BASE: dict[str, Any] = {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.0, "omega": 30.0, "grid": 32}
-RECIPE: dict[str, Any] = {"steps": STEPS, "schedule": "cosine", "decay": 0.01, "lr": 1e-3, "lr_encoding": 3e-3}
+RECIPE: dict[str, Any] = {
+    "steps": STEPS,
+    "schedule": "cosine",
+    "decay": 0.01,
+    "lr": 1e-3,
+    "lr_encoding": 3e-3,
+    "tv": 0.0,  # the paper's, which comes with unseen pixels, would be a second thing that changes
+}
 
 ROWS: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "base: start 0, axis unit, x beside γ', gain 1, ω0 30, 32² grid": ({}, {}),

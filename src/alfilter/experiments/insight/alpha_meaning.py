@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.data import reduced
+from alfilter.experiments.fitting import fit_run, reduced_task
 from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -43,17 +42,11 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
 
     from alfilter.analysis import alpha_map
     from alfilter.analysis.structure import block_means, gradient_energy, shift_test, spectral_centroid
-    from alfilter.methods import build, training
-    from alfilter.signals import read_image
-    from alfilter.tasks import ImageTask
-    from alfilter.training import fit
 
     torch.set_num_threads(threads)
-    task = ImageTask(reduced(read_image(Path(data) / run.image), run.size or SIZE), run.observe, run.seed)
-    sizes: dict[str, Any] = {"in_dim": 2, "out_dim": task.out_dim, "samples": task.samples}
-    field = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
+    task = reduced_task(run, data)
+    field = fit_run(run, task).field
     encoding: Any = field.encoding
-    fit(field, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
     gray = task.target().mean(-1)
     alpha = alpha_map(encoding, tuple(gray.shape))
     blocks = block_means(alpha, BLOCK)

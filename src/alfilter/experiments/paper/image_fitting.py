@@ -10,11 +10,10 @@ band keeps its share of the channels. Three rows keep L = 8 and B = 20 as printe
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from alfilter.experiments.artifacts import lpips_if_available, observed_mask, thinned_curve, thumbnails
-from alfilter.experiments.data import reduced
+from alfilter.experiments.fitting import fit_line, fit_run, reduced_task
 from alfilter.experiments.paper.detail import detail_kept, fine_share_of_error
 from alfilter.experiments.paper.printed import IMAGE_FITTING, beside
 from alfilter.experiments.study import Lines, Run, Study, table
@@ -52,28 +51,18 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     import torch
 
     from alfilter.evaluate import sample_grid
-    from alfilter.methods import build, parameter_count, training
-    from alfilter.signals import read_image
-    from alfilter.tasks import ImageTask
-    from alfilter.training import fit
 
     torch.set_num_threads(threads)
-    picture = read_image(Path(data) / run.image)
-    task = ImageTask(picture if run.size is None else reduced(picture, run.size), run.observe, run.seed)
-    sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
-    model = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
-    result = fit(model, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
-    prediction, target = sample_grid(model, task.signal.shape), task.target()
+    task = reduced_task(run, data)
+    fitted = fit_run(run, task)
+    prediction, target = sample_grid(fitted.field, task.signal.shape), task.target()
     scores = task.compare(prediction, target).plain()
     scores["metrics"] = {**(scores["metrics"] or {}), **lpips_if_available(prediction, target, data)}
     return {
-        **run.heading,
-        "steps": result.steps,
-        "seconds": result.seconds,
-        "params": parameter_count(model),
+        **fit_line(run, fitted),
         **scores,
-        "curve": thinned_curve(result.history),
-        **thumbnails(model, prediction.numpy(), target.numpy(), observed_mask(task)),
+        "curve": thinned_curve(fitted.result.history),
+        **thumbnails(fitted.field, prediction.numpy(), target.numpy(), observed_mask(task)),
     }
 
 

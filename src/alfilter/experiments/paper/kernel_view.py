@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.data import crop
+from alfilter.experiments.fitting import cropped_task, fit_run
 from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -55,12 +54,12 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     centres = torch.zeros(1).double() if whole else torch.linspace(-0.8, 0.8, CENTRES, dtype=torch.float64)
     width, first = (math.inf, 0) if whole else (WIDTH, FIRST)
     parts: list[Any] = []
-    fitted = None if run.image == NOWHERE else _fitted(run, data)
+    fitted = None if run.image == NOWHERE else fit_run(run, cropped_task(run, data)).field
     for axis in (0, 1):
-        field = _made(run, axis) if fitted is None else fitted
+        field = _at_start(run, axis) if fitted is None else fitted
         x = line_points(LINE, 2, seed=run.seed, axis=axis)
-        found = reweighting(field, x, centres, axis, width)
-        parts.append([v[:, first:] for v in (found.grouped, found.channels, found.filtered, found.open)])
+        effect = reweighting(field, x, centres, axis, width)
+        parts.append([v[:, first:] for v in (effect.grouped, effect.channels, effect.filtered, effect.open)])
     grouped, channels, filtered, open_ = (torch.cat(values) for values in zip(*parts, strict=True))
     seen = grouped.sum(-1) > 0.01  # where the band has left every scale that is looked at, there is no spectrum
     measured = (filtered / open_)[seen]
@@ -80,19 +79,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
             "points": points}  # fmt: skip
 
 
-def _fitted(run: Run, data: str) -> Any:
-    from alfilter.methods import build, training
-    from alfilter.tasks import ImageTask
-    from alfilter.training import fit
-
-    task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
-    sizes: dict[str, Any] = {"in_dim": 2, "out_dim": task.out_dim, "samples": task.samples}
-    field = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
-    fit(field, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
-    return field
-
-
-def _made(run: Run, axis: int) -> Any:
+def _at_start(run: Run, axis: int) -> Any:
     """A field at its start, its α constant or waving along an axis."""
     import torch
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.data import crop
+from alfilter.experiments.fitting import cropped_task, prepare_run
 from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.verdicts import verdict, verdict_table
 
@@ -41,16 +40,10 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
 
     from alfilter.analysis.facts import kernel_facts
     from alfilter.analysis.spectrum import normalised
-    from alfilter.methods import build, training
-    from alfilter.tasks import ImageTask
-    from alfilter.training import fit
 
     torch.set_num_threads(threads)
-    task = ImageTask(crop(Path(data) / run.image, run.size), run.observe, run.seed)
-    sizes: dict[str, Any] = {"in_dim": 2, "out_dim": task.out_dim, "samples": task.samples}
-    field = build(run.method, preset=run.preset, seed=run.seed, **sizes, **run.settings)
-    if run.training:
-        fit(field, task, training=training(run.method, run.preset, **run.training), seed=run.seed)
+    prepared = prepare_run(run, cropped_task(run, data))
+    field = prepared.fit().field if run.training else prepared.field
     both, network = (kernel_facts(field, POINTS, part, run.seed) for part in ("both", "network"))
     metrics = {
         "effective_rank": both.effective_rank,

@@ -14,7 +14,8 @@ import numpy as np
 
 from alfilter.errors import UserError
 from alfilter.experiments.artifacts import png
-from alfilter.experiments.paper.shapes import METHODS, SHAPES, fitted
+from alfilter.experiments.fitting import fit_line
+from alfilter.experiments.paper.shapes import METHODS, SHAPES, fit_shape
 from alfilter.experiments.study import Lines, Run, Study, table
 
 SHAPE = "Armadillo"
@@ -45,21 +46,24 @@ def full_runs(images: tuple[str, ...] = ()) -> list[Run]:
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit the shape, score its surface, and look at it."""
     from alfilter.geometry.repair import Triangles
+    from alfilter.tasks import SdfTask
 
-    task, model, line = fitted(run, data, threads)
+    fitted = fit_shape(run, data, threads)
+    task, field = fitted.task, fitted.field
+    assert isinstance(task, SdfTask)
     reference = task.signal.triangles
     assert reference is not None
     try:
-        surface = task.extract(model, run.size or 192)
+        surface = task.extract(field, run.size or 192)
     except UserError:  # the field has no surface yet: its scores say so
         surface = None
-    metrics = dict(task.compare(model, surface, points=100_000, grid=96).metrics)
+    metrics = dict(task.compare(field, surface, points=100_000, grid=96).metrics)
     pictures = {f"reference_{name}": png(look) for name, look in _looks(reference).items()}
     if surface is not None:
         ours = Triangles(surface.vertices, surface.faces)
         metrics |= agreement(ours, reference)
         pictures |= {f"render_{name}": png(look) for name, look in _looks(ours).items()}
-    return {**line, "metrics": metrics, "pictures": pictures}
+    return {**fit_line(run, fitted), "metrics": metrics, "heldout": None, "pictures": pictures}
 
 
 def _looks(mesh: Any) -> dict[str, Any]:

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from alfilter.experiments.fitting import fit_line, fit_run
 from alfilter.experiments.paper.printed import SHAPE_VALUES
 from alfilter.experiments.study import Lines, Run, Study
+
+if TYPE_CHECKING:
+    from alfilter.runs.fitting import Fitted
 
 SHAPES = {
     "Armadillo": "meshes/armadillo.obj",
@@ -48,30 +52,20 @@ def full_runs(paths: tuple[str, ...]) -> list[Run]:
     return [Run(name, path, method=name, preset="paper") for path in paths for name in METHODS]
 
 
-def fitted(run: Run, data: str, threads: int) -> tuple[Any, Any, dict[str, Any]]:
-    """The task, the fitted field, and what a result line says of every such fit."""
+def fit_shape(run: Run, data: str, threads: int) -> Fitted:
+    """A run's field, fitted to a scan."""
     import torch
 
-    from alfilter.methods import build, parameter_count, preset_for, training
-    from alfilter.tasks import SdfTask
     from alfilter.tasks.open import open_task
-    from alfilter.training import fit
 
     torch.set_num_threads(threads)
-    task = open_task(str(Path(data) / run.image), seed=run.seed)
-    assert isinstance(task, SdfTask)
-    chosen = preset_for(run.method, run.preset, "shape")
-    model = build(run.method, preset=chosen, in_dim=3, out_dim=1, seed=run.seed, **run.settings)
-    result = fit(model, task, training=training(run.method, chosen, **run.training), seed=run.seed)
-    line = {**run.heading, "steps": result.steps, "seconds": result.seconds,
-            "params": parameter_count(model), "heldout": None}  # fmt: skip
-    return task, model, line
+    return fit_run(run, open_task(str(Path(data) / run.image), seed=run.seed))
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit one shape and score its surface."""
-    task, model, line = fitted(run, data, threads)
-    return {**line, "metrics": task.evaluate(model).metrics}
+    fitted = fit_shape(run, data, threads)
+    return {**fit_line(run, fitted), "metrics": fitted.task.evaluate(fitted.field).metrics, "heldout": None}
 
 
 def summarise(lines: Lines) -> str:

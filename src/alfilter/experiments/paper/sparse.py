@@ -8,12 +8,11 @@ alone and does not say where α starts; here a low start, no total variation, an
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS
-from alfilter.experiments.data import reduced
+from alfilter.experiments.fitting import reduced_task
 from alfilter.experiments.paper import image_fitting as fitting
 from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, table
 
@@ -25,7 +24,7 @@ LINEAR = "linear (Delaunay)"  # its name among the interpolators too
 ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     PAPER: ({}, {"tv": 1e-3}),
     LOW: ({"start": 0.0}, {"tv": 1e-3}),
-    PLAIN: ({}, {}),
+    PLAIN: ({}, {"tv": 0.0}),
 }
 
 
@@ -58,12 +57,8 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         return fitting.execute(run, data, threads)
     import torch
 
-    from alfilter.signals import read_image
-    from alfilter.tasks import ImageTask
-
     began = time.monotonic()
-    picture = read_image(Path(data) / run.image)
-    task = ImageTask(picture if run.size is None else reduced(picture, run.size), run.observe, run.seed)
+    task = reduced_task(run, data)
     target = task.target()
     filled = torch.from_numpy(PIXELS[run.method](target.double().numpy(), observed_mask(task))).float()
     scores = task.compare(filled, target).plain()

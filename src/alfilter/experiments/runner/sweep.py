@@ -8,12 +8,13 @@ from pathlib import Path
 
 from alfilter.errors import UserError
 from alfilter.experiments.data import MissingData, missing_files
+from alfilter.experiments.fitting import check_run, execute
 from alfilter.experiments.runner.job import Event, Job
 from alfilter.experiments.runner.ledger import Ledger
 from alfilter.experiments.runner.local import run_in_processes, run_serially
 from alfilter.experiments.runner.progress import StudyProgress
 from alfilter.experiments.runner.ray import run_on_ray
-from alfilter.experiments.study import Lines, Run, Study, check_run, execute
+from alfilter.experiments.study import Lines, Run, Study
 
 RESULTS = "runs/experiments"  # the folder of result lines unless another is named
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from alfilter.experiments.data import crop
+from alfilter.experiments.fitting import cropped_task, prepare_run
 from alfilter.experiments.study import Lines, Run, Study
 
 IMAGE = "div2k/06.png"
@@ -167,11 +166,9 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """The ten fits of a method, in the line's `trials`; the best of them is its result."""
     import torch
 
-    from alfilter.tasks import ImageTask
-
     torch.set_num_threads(threads)
     search = SEARCHES[run.method]
-    task = ImageTask(crop(Path(data) / run.image, run.size))
+    task = cropped_task(run, data)
     trials: Lines = []
 
     def score(settings: Settings) -> float:
@@ -195,20 +192,18 @@ def _psnr(trial: dict[str, Any]) -> float:
 def _trial(run: Run, task: Any, settings: Settings) -> dict[str, Any]:
     """One fit; without a PSNR if it ended in NaN or the method refuses such a setting."""
     from alfilter.errors import UserError
-    from alfilter.methods import build, parameter_count, training
-    from alfilter.training import NotFinite, fit
+    from alfilter.methods import parameter_count
+    from alfilter.training import NotFinite
 
-    recipe = {**COMMON, "clock": "cpu"}
-    recipe |= {name: value for name, value in settings.items() if name in (*SEARCHES[run.method].training, "schedule")}
+    searched = (*SEARCHES[run.method].training, "schedule")
+    recipe = {**COMMON, "clock": "cpu", **{name: value for name, value in settings.items() if name in searched}}
     options = {name: value for name, value in settings.items() if name not in recipe}
-    sizes: dict[str, Any] = {"in_dim": task.in_dim, "out_dim": task.out_dim, "samples": task.samples}
     psnr: float | None = None
     params, began = 0, time.process_time()
     try:
-        model = build(run.method, preset=run.preset, seed=run.seed, **sizes, **options)
-        params = parameter_count(model)
-        fit(model, task, training=training(run.method, run.preset, **recipe), seed=run.seed)
-        psnr = task.evaluate(model).metrics["psnr"]
+        prepared = prepare_run(replace(run, settings=options, training=recipe), task)
+        params = parameter_count(prepared.field)
+        psnr = task.evaluate(prepared.fit().field).metrics["psnr"]
     except (NotFinite, UserError):
         pass
     return {"settings": settings, "psnr": psnr, "seconds": time.process_time() - began, "params": params}

@@ -10,9 +10,11 @@ as the scans of the tables are rough and it is smooth.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from alfilter.experiments.fitting import prepare_run
 from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.tuning.minute import Range, draws
 
@@ -82,23 +84,23 @@ def _score(trial: dict[str, Any]) -> float:
 def _trial(run: Run, task: Any, settings: dict[str, Any]) -> dict[str, Any]:
     """One fit and its scores; without any if it ended in NaN or has no surface."""
     from alfilter.errors import UserError
-    from alfilter.methods import build, parameter_count, training
-    from alfilter.training import NotFinite, fit
+    from alfilter.methods import parameter_count
+    from alfilter.training import NotFinite
 
-    recipe = {name: value for name, value in settings.items() if name in RATES[run.method]}
-    options = {name: value for name, value in settings.items() if name not in recipe}
-    model = build(run.method, preset=run.preset, in_dim=3, out_dim=1, seed=run.seed, **options)
-    setting = training(run.method, run.preset, clock="cpu", **{**run.training, **recipe})
+    rates = {name: value for name, value in settings.items() if name in RATES[run.method]}
+    options = {name: value for name, value in settings.items() if name not in rates}
+    recipe = {"clock": "cpu", **run.training, **rates}
+    prepared = prepare_run(replace(run, settings=options, training=recipe), task)
     steps, seconds, metrics = 0, 0.0, {}
     try:
-        result = fit(model, task, training=setting, seed=run.seed)
-        steps, seconds = result.steps, result.seconds
-        surface = task.extract(model, RESOLUTION)
-        metrics = task.compare(model, surface, points=30_000, grid=RESOLUTION).metrics
+        fitted = prepared.fit()
+        steps, seconds = fitted.result.steps, fitted.result.seconds
+        surface = task.extract(fitted.field, RESOLUTION)
+        metrics = task.compare(fitted.field, surface, points=30_000, grid=RESOLUTION).metrics
     except (NotFinite, UserError):
         pass
     return {"settings": settings, "metrics": metrics, "steps": steps, "seconds": seconds,
-            "params": parameter_count(model)}  # fmt: skip
+            "params": parameter_count(prepared.field)}  # fmt: skip
 
 
 def summarise(lines: Lines) -> str:
