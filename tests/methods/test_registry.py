@@ -219,23 +219,29 @@ def test_a_package_brings_its_method_to_every_command(installed: Path, tmp_path:
 
 
 STUDY = """
-from alfilter.experiments import Experiment, Run
-from alfilter.experiments.study import table
+import alfilter as al
+from alfilter.experiments import Run, Study, table
+
+al.register("inline", al.METHODS["powers"])
 
 def runs():
-    return [Run("own", "photo.png", method="powers", preset="default", training={"steps": 4}, settings={"width": 8})]
+    few = {"training": {"steps": 4}, "settings": {"width": 8}}
+    return [Run(name, "photo.png", method=name, preset="default", **few) for name in ("powers", "inline")]
 
-STUDY = Experiment("own", "does a package's method work in a study?", runs, lambda lines: table(lines, {}))
+STUDY = Study("own", runs, lambda lines: table(lines, {}))
 """
 
 
-def test_a_package_brings_its_method_to_studies(installed: Path, tmp_path: Path) -> None:
+def test_own_methods_work_in_studies(installed: Path, tmp_path: Path) -> None:
+    """One of an installed package, and one that the study's own file registers, which every worker reads."""
     picture(tmp_path / "photo.png")
     (tmp_path / "study.py").write_text(STUDY, encoding="utf-8")
     places = ("--data", tmp_path, "--out", tmp_path / "out")
-    study = command("experiment", tmp_path / "study.py", *places, "--workers", "1", "--json", packages=installed)
+    study = command("experiment", tmp_path / "study.py", *places, "--workers", "2", "--json", packages=installed)
     assert study.returncode == 0, study.stderr
-    assert [line["method"] for line in json.loads(study.stdout)] == ["powers"]
+    lines = json.loads(study.stdout)
+    assert sorted(line["method"] for line in lines) == ["inline", "powers"]
+    assert lines[0]["metrics"] == lines[1]["metrics"]
 
 
 BROKEN = {
