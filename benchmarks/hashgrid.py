@@ -18,7 +18,7 @@ import torch
 from alfilter.methods import build, parameter_count, training
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.tasks import ImageTask
-from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
 METHODS = ("siren", "hash-grid", "diner", "filter-bank")
@@ -28,12 +28,12 @@ STEPS = 4  # a repetition
 def stepper(name: str, task: ImageTask) -> tuple[Callable[[], None], int, int]:
     """Some steps as `fit` takes them, the points they see, and the parameters they train."""
     field = build(name, in_dim=2, out_dim=3, samples=task.samples, preset="default")
-    setting, team = training(name, "default"), Team(field)
+    setting, workers = training(name, "default"), GradientWorkers(field)
     optimiser = make_optimiser(field, setting)
 
     def run() -> None:
         for step in range(STEPS):
-            accumulate_gradient(team, task, setting, step, 0)
+            accumulate_gradient(workers, task, setting, step, 0)
             optimiser.step()
             field.encoding.constrain()
 

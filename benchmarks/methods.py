@@ -34,7 +34,7 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
-from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
 Step = Callable[[], object]
@@ -150,12 +150,12 @@ def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack
     """One step as `fit` takes it, on an encoding that has seen the signal."""
     setting = training(name, "default", batch=batch)
     adapt(method, task, setting, 0, 0, 0.0)
-    team, optimiser = Team(method), make_optimiser(method, setting)
-    after.callback(team.close)
+    gradient_workers, optimiser = GradientWorkers(method), make_optimiser(method, setting)
+    after.callback(gradient_workers.close)
     count = iter(range(1 << 62))
 
     def run() -> None:
-        accumulate_gradient(team, task, setting, next(count), 0)
+        accumulate_gradient(gradient_workers, task, setting, next(count), 0)
         optimiser.step(1e-3)
         method.encoding.constrain()
 

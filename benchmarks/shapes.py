@@ -27,7 +27,7 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.signals import ShapeSignal, open_signal
 from alfilter.tasks import SdfTask
-from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
 CHUNKS = (1024, 2048, 4096)  # rows of a product; the floor is taken at the best of these
@@ -85,9 +85,9 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
     reuse = SdfTask(signal).reuse
     batch = int(setting.batch or 10_000)
     task = Timed(signal, block=max(8, 24 * batch // reuse))  # a block lasts 24 steps
-    task.use(setting.sampling)
+    task.set_sampling(setting.sampling)
     field.set_range(*task.output_range())
-    team, optimiser = Team(field), make_optimiser(field, setting)
+    gradient_workers, optimiser = GradientWorkers(field), make_optimiser(field, setting)
     assert isinstance(field.network, MLP)
     sizes = [(w.shape[0], w.shape[1]) for w in field.network.weights]
     floors = {chunk: products(sizes, batch, chunk) for chunk in CHUNKS}
@@ -97,7 +97,7 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
         nonlocal step
         task.waited, began = 0.0, time.perf_counter()
         for _ in range(count):
-            accumulate_gradient(team, task, setting, step, 0)
+            accumulate_gradient(gradient_workers, task, setting, step, 0)
             optimiser.step()
             field.encoding.constrain()
             step += 1

@@ -31,7 +31,7 @@ from alfilter.networks import MLP
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops
 from alfilter.tasks import ImageTask
-from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 
 Step = Callable[[], object]
@@ -61,12 +61,12 @@ def floor(chunk: int) -> Step:
 
 def step(field: Field, task: ImageTask) -> Step:
     """One step as `fit` takes it."""
-    setting, team = Training(), Team(field)
+    setting, gradient_workers = Training(), GradientWorkers(field)
     optimiser = make_optimiser(field, setting)
 
     def run() -> None:
         with single_threaded_ops():  # as `fit` runs
-            accumulate_gradient(team, task, setting, 0, 0)
+            accumulate_gradient(gradient_workers, task, setting, 0, 0)
             optimiser.step()
             field.encoding.constrain()
 

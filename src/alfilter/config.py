@@ -170,6 +170,21 @@ class Density:
         return cls(dims, seen ** (1 / dims), (total / seen) ** (1 / dims))
 
 
+# options that no longer exist, with the values that changed nothing: files written before may hold them
+REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0}
+
+
+def without_removed(stored: Any) -> Any:
+    """A stored table of options without those that no longer exist and that had no effect.
+
+    >>> without_removed({"steps": 5, "bend": 0.0}), without_removed({"bend": 0.1})
+    ({'steps': 5}, {'bend': 0.1})
+    """
+    if not isinstance(stored, dict):
+        return stored
+    return {name: value for name, value in stored.items() if name not in REMOVED or REMOVED[name] != value}
+
+
 @dataclass(frozen=True)
 class Training:
     """How a field is trained; the defaults are the paper's recipe for images."""
@@ -213,5 +228,3 @@ class Training:
     fill: float = option(
         0.0, "weight of the values that are filled in between the samples of a grid or between points", low=0
     )
-    bend: float = option(0.0, "weight of the field's second differences at random places between the samples", low=0)
-    bend_power: float = option(1.0, "p, the power to which those differences count", low=0.5, high=2)

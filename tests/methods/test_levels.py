@@ -13,7 +13,7 @@ from alfilter.methods import Field
 from alfilter.signals import read_image
 from alfilter.testing.methods import check_model_file, check_resumes, check_seeds, check_trains, tiny_task
 from alfilter.testing.promises import points
-from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 
 
 def small(seed: int = 0) -> Field:
@@ -23,7 +23,7 @@ def small(seed: int = 0) -> Field:
 def test_every_output_learns_and_the_finest_is_reported() -> None:
     field, task = small(), tiny_task()
     field.set_range(*task.output_range())
-    terms = accumulate_gradient(Team(field), task, al.Training(micro=40), 0, 0)
+    terms = accumulate_gradient(GradientWorkers(field), task, al.Training(micro=40), 0, 0)
     assert terms is not None
     x, y = task.load(slice(0, 96))
     losses = [task.loss(out, y) / 96 for out in field.outputs(x)]

@@ -336,3 +336,14 @@ def test_the_device_is_chosen_or_refused_in_one_line() -> None:
         if not there:
             with pytest.raises(UserError, match=f"no {name} device"):
                 choose_device(name)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_run_of_before_an_option_was_removed_is_resumed(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "training": {**config["training"], "bend": 0.0}}))
+    again = alfilter(*fit_words(photo, folder), "--resume")
+    assert again.code == 0
+    assert "finished already" in again.err

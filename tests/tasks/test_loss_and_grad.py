@@ -20,7 +20,7 @@ def tasks() -> dict[str, tuple[Task, int]]:
     points = PointTask(PointSignal(rng.uniform(size=(30, 2)), rng.normal(size=(30, 2)), rng.uniform(size=30)))
     shapes = {rule: SdfTask(ShapeSignal.from_mesh(*cube())) for rule in ("source", "graded")}
     for rule, task in shapes.items():
-        task.use(rule)
+        task.set_sampling(rule)
     return {
         "image": (image, 3),
         "points": (points, 3),
@@ -37,10 +37,10 @@ def test_the_gradient_of_the_loss(name: str, scales: int) -> None:
     shape = (9, task.out_dim) if scales == 0 else (scales, 9, task.out_dim)
     prediction = torch.randn(shape, generator=generator).requires_grad_()
     target = torch.rand(9, width, generator=generator)
-    loss, pull = task.pull(prediction, target)
+    loss, grad = task.loss_and_grad(prediction, target)
     expected = task.loss(prediction, target)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-    assert not pull.requires_grad
-    torch.testing.assert_close(pull, torch.autograd.grad(expected, prediction)[0], rtol=1e-5, atol=1e-7)
-    by_rule = Task.pull(task, prediction, target)
-    torch.testing.assert_close(by_rule[1], pull, rtol=1e-5, atol=1e-7)
+    assert not grad.requires_grad
+    torch.testing.assert_close(grad, torch.autograd.grad(expected, prediction)[0], rtol=1e-5, atol=1e-7)
+    by_rule = Task.loss_and_grad(task, prediction, target)
+    torch.testing.assert_close(by_rule[1], grad, rtol=1e-5, atol=1e-7)

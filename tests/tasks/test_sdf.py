@@ -8,7 +8,6 @@ import torch
 from tests.support.shapes import ball, cube
 
 from alfilter.errors import UserError
-from alfilter.evaluate import distances_at
 from alfilter.geometry.distance import signed_distance
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.methods import build
@@ -76,7 +75,7 @@ def test_new_blocks_come_in() -> None:
 
 def test_graded_samples_have_a_scale_between_and_absolute_errors() -> None:
     task = small(block=1000)
-    task.use("graded")
+    task.set_sampling("graded")
     x, y = task.load(task.pieces(0, 0, 1000, 1000)[0])
     assert y[:10, 1].tolist() == pytest.approx([1, 0.5, 1, 0.5, 1, 0.5, 1, 0.2, 1, 0.2])
     far = np.abs(task.signal.distance(x.double().numpy()))
@@ -149,14 +148,6 @@ def test_training_learns_a_ball() -> None:
     assert result.history[-1]["psnr"] > result.history[0]["psnr"] + 10
     surface = task.extract(field, 48)
     assert np.linalg.norm(surface.vertices, axis=1).mean() == pytest.approx(0.9, abs=0.05)
-
-
-def test_points_are_evaluated_independently_of_each_other() -> None:
-    field = build("al-sine", in_dim=3, out_dim=1, width=16, depth=2, levels=3, grid=4)
-    points = np.random.default_rng(0).uniform(-1, 1, (20_000, 3)).astype(np.float32)
-    together = distances_at(field, points)
-    assert np.array_equal(together[123:456], distances_at(field, points[123:456]))
-    assert distances_at(field, points[:0]).shape == (0,)
 
 
 def test_what_is_refused() -> None:

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alfilter.config import Training
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.runtime.thread_pool import workers
@@ -24,7 +25,7 @@ from alfilter.training.loop import make_optimiser
 STEPS, ROWS = 12, 6
 SETTINGS: list[dict[str, Any]] = [
     {"batch": None, "schedule": "step", "every": 5},
-    {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3, "bend": 1e-3, "average": 0.5},
+    {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3, "average": 0.5},
 ]
 
 
@@ -149,3 +150,14 @@ def test_a_model_file_is_no_checkpoint(tmp_path: Path) -> None:
 def test_first_difference() -> None:
     assert first_difference(1, 2) == (1, 2)
     assert first_difference({"a": 1}, {"a": 1, "b": 2}) == ("b=None", "b=2")
+
+
+def test_a_checkpoint_with_a_removed_option_at_its_default_is_resumed(tmp_path: Path) -> None:
+    one, file = field(), tmp_path / "checkpoint"
+    optimiser = make_optimiser(one, Training())
+    now = {"training": {"steps": 5}}
+    write_checkpoint(file, one, optimiser, Position(3, 1.5), {"training": {"steps": 5, "bend": 0.0, "bend_power": 1.0}})
+    assert read_checkpoint(file, field(), optimiser, now) == Position(3, 1.5)
+    write_checkpoint(file, one, optimiser, Position(3, 1.5), {"training": {"steps": 5, "bend": 0.1}})
+    with pytest.raises(UserError, match=r"has training bend=0\.1, this one bend=None"):
+        read_checkpoint(file, field(), optimiser, now)

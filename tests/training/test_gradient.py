@@ -19,7 +19,7 @@ from alfilter.runtime.fork_pool import can_fork
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask, SdfTask
 from alfilter.training import fit
-from alfilter.training.gradient import Team, accumulate_gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def field_of(method: str) -> Field:
     return build(method, in_dim=2, out_dim=3, samples=(40, 30), width=32, seed=3)
 
 
-def gradient(team: Team, task: ImageTask, setting: Training) -> Tensor:
-    assert accumulate_gradient(team, task, setting, 0, 0) is not None
-    grads = [p.grad for p in team.members[0].parameters() if p.grad is not None]
+def gradient(workers: GradientWorkers, task: ImageTask, setting: Training) -> Tensor:
+    assert accumulate_gradient(workers, task, setting, 0, 0) is not None
+    grads = [p.grad for p in workers.replicas[0].parameters() if p.grad is not None]
     return torch.cat([g.flatten().clone() for g in grads])
 
 
@@ -51,22 +51,22 @@ def test_pieces_add_up_to_one_pass(method: str, task: ImageTask) -> None:
     x, y = task.load(slice(0, task.count))
     (task.loss(field(x), y) / task.count).backward()
     whole = torch.cat([p.grad.flatten().clone() for p in field.parameters() if p.grad is not None])
-    team = Team(field)
+    workers = GradientWorkers(field)
     for micro in (64, 100, 501, 1200, 5000):
-        found = gradient(team, task, Training(micro=micro))
+        found = gradient(workers, task, Training(micro=micro))
         assert float((found - whole).double().norm() / whole.double().norm()) < 1e-6
 
 
 def test_same_call_same_bits(task: ImageTask) -> None:
-    team, setting = Team(field_of("al-sine")), Training(micro=128, batch=700, tv=1e-4, jitter=0.3)
-    first = gradient(team, task, setting)
-    assert torch.equal(first, gradient(team, task, setting))
-    assert torch.equal(first, gradient(Team(field_of("al-sine")), task, setting))
+    workers, setting = GradientWorkers(field_of("al-sine")), Training(micro=128, batch=700, tv=1e-4, jitter=0.3)
+    first = gradient(workers, task, setting)
+    assert torch.equal(first, gradient(workers, task, setting))
+    assert torch.equal(first, gradient(GradientWorkers(field_of("al-sine")), task, setting))
 
 
 def test_terms_and_the_mean(task: ImageTask) -> None:
     field = field_of("al-sine")
-    terms = accumulate_gradient(Team(field), task, Training(micro=77, tv=0.5), 0, 0)
+    terms = accumulate_gradient(GradientWorkers(field), task, Training(micro=77, tv=0.5), 0, 0)
     assert terms is not None
     x, y = task.load(slice(0, task.count))
     assert terms["data"] == pytest.approx(float((field(x) - y).square().mean().detach()), rel=1e-5)
@@ -74,14 +74,14 @@ def test_terms_and_the_mean(task: ImageTask) -> None:
 
 
 def test_told_to_stop(task: ImageTask) -> None:
-    team = Team(field_of("siren"))
-    assert accumulate_gradient(team, task, Training(), 0, 0, should_stop=lambda: True) is None
+    workers = GradientWorkers(field_of("siren"))
+    assert accumulate_gradient(workers, task, Training(), 0, 0, should_stop=lambda: True) is None
 
 
 def test_doubles_share_numbers_and_own_gradients(task: ImageTask) -> None:
-    team = Team(field_of("al-relu"))
-    gradient(team, task, replace(Training(), micro=100))
-    for mine, *others in zip(*(member.parameters() for member in team.members), strict=True):
+    workers = GradientWorkers(field_of("al-relu"))
+    gradient(workers, task, replace(Training(), micro=100))
+    for mine, *others in zip(*(member.parameters() for member in workers.replicas), strict=True):
         for other in others:
             assert other.data_ptr() == mine.data_ptr()
             assert other.grad is not mine.grad
@@ -93,7 +93,7 @@ def test_processes_and_threads_give_the_same_bits(
     method: str, task: ImageTask, monkeypatch: pytest.MonkeyPatch, two_cores: None
 ) -> None:
     seen = ImageTask(task.signal, observe="random:0.5")
-    setting = Training(micro=100, batch=400, tv=1e-4, jitter=0.3, fill=0.5, bend=1e-3, lr=1e-3)
+    setting = Training(micro=100, batch=400, tv=1e-4, jitter=0.3, fill=0.5, lr=1e-3)
     results = []
     for forked in (True, False):
         monkeypatch.setattr(crew, "can_fork", lambda forked=forked: forked)
@@ -126,8 +126,8 @@ def test_pieces_are_alike_and_no_larger_than_asked(
     task: ImageTask, two_cores: None, batch: int, micro: int, size: int
 ) -> None:
     """Of 96 samples in pieces of 20, one core would have 56 and the other 40."""
-    team = Team(field_of("siren"))
-    assert team._sizes(task, Training(batch=batch, micro=micro)) == (batch, size)
+    workers = GradientWorkers(field_of("siren"))
+    assert workers._sizes(task, Training(batch=batch, micro=micro)) == (batch, size)
     pieces = task.pieces(0, 0, batch, size)
     assert max(len(piece) for piece in pieces) <= min(size, micro)
     assert max(sum(len(piece) for piece in pieces[core::2]) for core in range(2)) <= -(-batch // 2) + size // 2
@@ -135,11 +135,11 @@ def test_pieces_are_alike_and_no_larger_than_asked(
 
 def test_a_field_has_its_own_memory_again(task: ImageTask, two_cores: None) -> None:
     field = field_of("siren")
-    with closing(Team(field)) as team:
-        gradient(team, task, Training(micro=100))
+    with closing(GradientWorkers(field)) as workers:
+        gradient(workers, task, Training(micro=100))
         inside = field.network.weights[0].data_ptr()
     kept = [p.detach().clone() for p in field.parameters()]
-    assert len(team.members) == 2
+    assert len(workers.replicas) == 2
     assert field.network.weights[0].data_ptr() != inside
     assert all(p.untyped_storage().nbytes() == 4 * p.numel() for p in field.parameters()), "and no more than its own"
     assert all(torch.equal(p, k) for p, k in zip(field.parameters(), kept, strict=True))

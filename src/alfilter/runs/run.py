@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 
 from alfilter import __version__
-from alfilter.config import Training, configure
+from alfilter.config import Training, configure, without_removed
 from alfilter.errors import UserError, nearest
 from alfilter.evaluate import Scores
 from alfilter.methods import parameter_count, preset
@@ -226,7 +226,7 @@ def _check_folder(folder: RunFolder, request: FitRequest) -> None:
 
 def _check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     for key in ("method", "seed", "signal", "options", "training"):  # options follow from what comes before
-        old, new = (_comparable(table.get(key)) for table in (stored, config))
+        old, new = (without_removed(_comparable(table.get(key))) for table in (stored, config))
         if old != new:
             was, asked = first_difference(old, new)
             raise UserError(f"the run in {folder} has {key} {was}, asked was {asked}; give the same, or overwrite it")

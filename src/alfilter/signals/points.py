@@ -107,7 +107,7 @@ class PointSignal(Signal):
     def per_axis(self) -> tuple[int, ...]:
         """Samples per axis of a full grid with as many points: n^(1/d), at most the different values of an axis.
 
-        What follows a grid's size (the α grid, the jitter's unit) takes this for scattered points.
+        What follows a grid's size (the α grid, the unit of jitter) takes this for scattered points.
         """
         even = max(2, round(len(self) ** (1 / self.in_dim)))
         return tuple(min(max(2, len(np.unique(column))), even) for column in self.places.T)

@@ -44,27 +44,22 @@ class Task(ABC):
         """Whether the field is asked for values between the samples it sees."""
         return False
 
-    def use(self, sampling: str) -> None:  # noqa: B027
-        """Told before a fit how it wants its samples; only shapes have a choice."""
+    def set_sampling(self, sampling: str) -> None:  # noqa: B027
+        """Choose how samples are drawn, before a fit; only shapes have a choice."""
 
     def filling(self) -> Filling | None:
         """Values between the seen samples, made from these alone; none where nothing is unseen."""
         raise UserError("option 'fill' is for grids and scattered points, whose samples have gaps; leave it at 0")
-
-    def gaps(self) -> tuple[float, ...]:
-        """The distance between *seen* samples along each axis, if they are spread evenly."""
-        seen, total = self.observation() or (1, 1)
-        return tuple(width * (total / seen) ** (1 / self.in_dim) for width in self.spacing)
 
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""
 
     def prepare(self, step: int, seed: int, batch: int | None) -> None:  # noqa: B027
-        """Told before a step's pieces are asked for, where samples come from elsewhere and must be there in time."""
+        """Called before a step's pieces are asked for, where samples come from elsewhere and must be there in time."""
 
-    def follow(self) -> None:  # noqa: B027
-        """Told in a process that only helps: what `prepare` has to fetch is fetched by the one it helps."""
+    def on_worker_start(self) -> None:  # noqa: B027
+        """Called in a worker process as it starts: what `prepare` fetches is fetched by the main process alone."""
 
     @abstractmethod
     def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Any]:
@@ -85,7 +80,7 @@ class Task(ABC):
         prediction: (n, c), or (k, n, c) of k predictions whose losses are added. target: (n, c).
         """
 
-    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of `loss`, and its gradient by the prediction; tasks that know the latter need no autograd here."""
         with torch.enable_grad():
             leaf = prediction.detach().requires_grad_()

@@ -1,4 +1,4 @@
-"""What a fit is told between its samples: values made from the seen samples alone."""
+"""What a fit learns between its samples: values made from the seen samples alone."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class GridTask(Task):
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         return mse_loss(prediction, target.expand_as(prediction), reduction="sum") / self.out_dim
 
-    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         error = prediction.detach() - target
         flat = error.reshape(-1)
         return torch.dot(flat, flat) / self.out_dim, error.mul_(2 / self.out_dim)

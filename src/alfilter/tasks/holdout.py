@@ -10,12 +10,11 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores
+from alfilter.evaluate.passes import POINTS
 from alfilter.tasks.base import Chunk, EpochSampler, Task, step_generator
 from alfilter.tasks.gap_filling import Filling
 from alfilter.tasks.grid import GridTask
 from alfilter.tasks.points import PointTask
-
-_EVALUATED = 1 << 14
 
 
 class HoldoutTask(Task):
@@ -59,8 +58,8 @@ class HoldoutTask(Task):
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         return self.task.loss(prediction, target)
 
-    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        return self.task.pull(prediction, target)
+    def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        return self.task.loss_and_grad(prediction, target)
 
     def quality(self, loss: float) -> float:
         return self.task.quality(loss)
@@ -69,7 +68,7 @@ class HoldoutTask(Task):
         """The quality (dB) of a field on the samples that were kept back."""
         total = 0.0
         with torch.inference_mode():
-            for piece in torch.split(self.held, _EVALUATED):
+            for piece in torch.split(self.held, POINTS):
                 x, y = self.task.load(piece)
                 total += self.task.loss(field(x), y).item()
         return self.quality(total / len(self.held))

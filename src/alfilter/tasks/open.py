@@ -37,7 +37,7 @@ def open_task(
 ) -> Task:
     """The task of a file or a `sample:NAME`: of a table with named columns, or of what the file's content says it is.
 
-    say: told what was found in the file and done about it.
+    say: called with short lines about what the file holds and what was done about it.
 
     >>> open_task("sample:camera").in_dim
     2

@@ -20,9 +20,7 @@ from alfilter.signals.points import Array, Box, PointSignal, outside, read_point
 from alfilter.tasks.base import Chunk, EpochSampler, Task
 from alfilter.tasks.gap_filling import Filling, point_filling
 
-_EVALUATED = 1 << 14  # points per pass when nothing is differentiated
 _FILLED = 4  # coordinates up to which values between the points are made
-_ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
 
 
 class PointTask(Task):
@@ -105,7 +103,7 @@ class PointTask(Task):
         values, weight = target[..., :-1], target[..., -1:]  # the weight rides in the last channel
         return (weight * (prediction - values).square()).sum() / self.out_dim
 
-    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         error = prediction.detach() - target[..., :-1]
         share = error * (target[..., -1:] / self.out_dim)
         return (share * error).sum(), share.mul_(2)

@@ -24,8 +24,6 @@ from alfilter.tasks.base import Chunk, Task, step_generator
 from alfilter.tasks.shape_sampling import SAMPLINGS, SOURCE, Sampling, scatter
 
 BATCH = 10_000
-_EVALUATED = 1 << 14  # points per pass when nothing is differentiated
-_ROWS = 64  # passes are filled up to a multiple: matrix products of a few rows round differently
 RESOLUTION = 256  # of the surface that is scored
 _JUDGED = 40_000  # samples of the distance's error
 
@@ -69,7 +67,7 @@ class SdfTask(Task):
         self.signal, self.seed = signal, seed
         self.block, self.reuse, self.window = block, reuse, window
         self.sampling = SOURCE
-        self._follows = False
+        self._is_worker = False
         self._blocks: dict[tuple[int, int], Chunk] = {}
         self._coming: dict[tuple[int, int], Future[Chunk]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="alfilter-samples")
@@ -82,7 +80,7 @@ class SdfTask(Task):
         """The task of a mesh in the user's units."""
         return cls(ShapeSignal.from_mesh(vertices, faces), **options)
 
-    def use(self, sampling: str) -> None:
+    def set_sampling(self, sampling: str) -> None:
         """Spread and weigh samples in one of the ways of `SAMPLINGS`."""
         if SAMPLINGS[sampling] != self.sampling:
             self.sampling = SAMPLINGS[sampling]
@@ -95,15 +93,15 @@ class SdfTask(Task):
 
     def prepare(self, step: int, seed: int, batch: int | None) -> None:
         """Have the step's blocks in the table, and the next one measured beside the training."""
-        if self._follows:
+        if self._is_worker:
             return
         newest, due = self._newest(step, batch)
         self._gather(seed, newest)
         if due:
             self._ask(seed, newest + 1)
 
-    def follow(self) -> None:
-        self._follows = True
+    def on_worker_start(self) -> None:
+        self._is_worker = True
 
     def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Chunk]:
         self.prepare(step, seed, batch)
@@ -127,7 +125,7 @@ class SdfTask(Task):
         error = (prediction - target[:, :1]) / 2
         return ((error.abs() if self.sampling.loss == "absolute" else error.square()) * target[:, 1:]).sum()
 
-    def pull(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         error, weight = (prediction.detach() - target[:, :1]) / 2, target[:, 1:]
         if self.sampling.loss == "absolute":
             return (error.abs() * weight).sum(), error.sign() * (weight / 2)

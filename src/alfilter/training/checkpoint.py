@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from alfilter.config import without_removed
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.training.adam import Adam
@@ -65,18 +66,18 @@ def read_checkpoint(
         return Position(int(header["step"]), float(header["seconds"]))
     except (RuntimeError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:120]
-        raise UserError(f"{path} does not fit this run ({reason}); start again with --overwrite") from error
+        raise UserError(f"{path} does not fit this run ({reason}); start again without it") from error
 
 
 def _check_identity(path: Path, stored: Any, identity: dict[str, Any]) -> None:
     if not isinstance(stored, dict):
-        raise UserError(f"{path} does not say which run it belongs to; start again with --overwrite")
+        raise UserError(f"{path} does not say which run it belongs to; start again without it")
     for key, value in identity.items():
-        if stored.get(key) != value:
-            old, new = first_difference(stored.get(key), value)
+        before = without_removed(stored.get(key))
+        if before != value:
+            old, new = first_difference(before, value)
             raise UserError(
-                f"the run to resume has {key} {old}, this one {new}; "
-                "give the same settings, or start again with --overwrite"
+                f"the run to resume has {key} {old}, this one {new}; give the same settings, or start again"
             )
 
 

@@ -26,7 +26,7 @@ from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.average import Average
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
-from alfilter.training.gradient import Team, accumulate_gradient, on_device
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
 from alfilter.training.schedule import rate_factor
 
 _KEEP_EVERY = 20  # steps between two copies of a model whose loss was finite
@@ -91,7 +91,7 @@ def fit(
     setting = _setting(field, task, training, overrides)
     processes = current()
     _check_sizes(field, task)
-    task.use(setting.sampling)
+    task.set_sampling(setting.sampling)
     optimiser = make_optimiser(field, setting)
     average = Average(field, setting.average) if setting.average > 0 else None
     identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
@@ -116,10 +116,10 @@ def fit(
     saved = time.monotonic()
     finished = False
 
-    with closing(Team(field, processes)) as team:
+    with closing(GradientWorkers(field, processes)) as gradient_workers:
         while not (finished := _is_over(setting, position)):
             factor = rate_factor(setting, position.step, _share(setting, position))
-            terms = accumulate_gradient(team, task, setting, position.step, seed, should_stop)
+            terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop)
             if terms is None:  # asked to stop in the middle of a batch: the step was not taken
                 break
             loss = sum(terms.values())
@@ -237,7 +237,7 @@ def _log_line(
     position: Position, terms: dict[str, float], task: Task, setting: Training, factor: float
 ) -> dict[str, Any]:
     line: dict[str, Any] = {"step": position.step, "loss": sum(terms.values()), "psnr": task.quality(terms["data"])}
-    line |= {name: terms[name] for name in ("fill", "bend", "tv") if name in terms}
+    line |= {name: terms[name] for name in ("fill", "tv") if name in terms}
     rates = {"network": setting.lr * factor, "encoding": setting.lr_encoding * factor}
     return {**line, "lr": rates, "seconds": round(position.seconds, 3)}
 
