@@ -63,9 +63,9 @@ def retention_by_range(values: Tensor, baseline: Tensor) -> dict[str, float | No
     16
     """
     ratio = spectrum.retention(values, baseline)
-    found: dict[str, float | None] = {}
+    means: dict[str, float | None] = {}
     for name, (low, high) in RANGES.items():
         part = ratio[max(1, int(low * len(ratio))) : max(2, int(high * len(ratio)))]
         part = part[torch.isfinite(part) & (part > 0)]
-        found[name] = float(part.log().mean().exp()) if len(part) else None
-    return found
+        means[name] = float(part.log().mean().exp()) if len(part) else None
+    return means

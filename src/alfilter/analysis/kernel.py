@@ -1,7 +1,7 @@
 """The paper's kernel view: K, Θ_AL, its local form and λ_j^AL as functions, and how an empirical kernel compares.
 
-The view sums one cosine a dyadic scale. In d dimensions cos(2^j π(x-x')) is read as Σ_k cos(2^j π(x_k-x'_k)), which is
-the inner product of the channels S_j of the encoding; for d = 1 it is the paper's term.
+The view sums one cosine per dyadic scale. In d dimensions cos(2^j π(x-x')) is read as Σ_k cos(2^j π(x_k-x'_k)), the
+inner product of the channels S_j of the encoding; for d = 1 it is the paper's term.
 """
 
 from __future__ import annotations

@@ -54,13 +54,13 @@ class Linears(TorchFunctionMode):
             if x.dim() == 2 and len(x) == self.points:
                 self.calls.append((x, weight, bias, out))
             else:
-                self.uses.update(id(t) for t in touched)  # not one row a point
+                self.uses.update(id(t) for t in touched)  # not one row per point
         return out
 
     def layers(self) -> list[Layer]:
         """The calls whose weight, bias or both are theirs alone."""
-        found = [Layer(x, out, self._own(weight), self._own(bias)) for x, weight, bias, out in self.calls]
-        return [layer for layer in found if layer.weight is not None or layer.bias is not None]
+        candidates = [Layer(x, out, self._own(weight), self._own(bias)) for x, weight, bias, out in self.calls]
+        return [layer for layer in candidates if layer.weight is not None or layer.bias is not None]
 
     def _own(self, parameter: Tensor | None) -> Tensor | None:
         return parameter if parameter is not None and self.uses[id(parameter)] == 1 else None

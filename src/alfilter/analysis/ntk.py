@@ -52,8 +52,8 @@ def simple_ntk(field: Field, x: Tensor, parameters: Part = "both", outputs: Outp
     kernels = x.new_zeros(field.out_dim if outputs == "each" else 1, len(x), len(x))
     for output in range(field.out_dim):
         jacobian = x.new_empty(len(x), sum(p.numel() for p in wanted))
-        for row, found in zip(jacobian, _rows(field, x, wanted, output), strict=True):
-            row.copy_(found)
+        for row, gradient in zip(jacobian, _rows(field, x, wanted, output), strict=True):
+            row.copy_(gradient)
         kernels[output % len(kernels)] += jacobian @ jacobian.T
     return kernels if outputs == "each" else kernels[0]
 
@@ -105,10 +105,10 @@ def _trained(field: Field, parameters: Part) -> list[nn.Parameter]:
         raise UserError(f"the parameters of a kernel are network, encoding or both, got {parameters!r}")
     parts: list[nn.Module] = [] if parameters == "encoding" else [field.network]
     parts += [] if parameters == "network" else [field.encoding]
-    found = [p for part in parts for p in part.parameters() if p.requires_grad]
-    if not found:
+    trained = [p for part in parts for p in part.parameters() if p.requires_grad]
+    if not trained:
         raise UserError(f"the {parameters} of this field has no trained parameters; ask for those of the network")
-    return found
+    return trained
 
 
 def _is_in(tensor: Tensor, tensors: Sequence[Tensor]) -> bool:
@@ -182,9 +182,9 @@ def _rows_kernel(field: Field, x: Tensor, parameters: Sequence[Tensor], output: 
     """J Jᵀ from rows of J: (n, n)."""
     first = next(_rows(field, x[:1], parameters, output))
     if int(first.count_nonzero()) < _FILLED * len(first):
-        found = [_entries(row) for row in _rows(field, x, parameters, output)]
-        rows = torch.arange(len(x)).repeat_interleave(torch.tensor([len(index) for index, _ in found]))
-        columns, values = (torch.cat(list(parts)) for parts in zip(*found, strict=True))
+        entries = [_entries(row) for row in _rows(field, x, parameters, output)]
+        rows = torch.arange(len(x)).repeat_interleave(torch.tensor([len(index) for index, _ in entries]))
+        columns, values = (torch.cat(list(parts)) for parts in zip(*entries, strict=True))
         return _gram(rows.numpy(), columns.numpy(), values.numpy(), len(x), len(first))
     height = max(1, _BYTES // (8 * len(first)))
     kernel = x.new_zeros(len(x), len(x))

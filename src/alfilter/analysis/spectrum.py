@@ -34,7 +34,7 @@ def normalised(values: Tensor) -> Tensor:
 
 
 def retention(values: Tensor, baseline: Tensor) -> Tensor:
-    """λ̃_j of one kernel over λ̃_j of a baseline, the paper's figure (b): above 1, the direction is kept better.
+    """λ̃_j of one kernel over λ̃_j of a baseline, the paper's figure (b): above 1, the direction is retained better.
 
     NaN where the baseline's λ̃_j is below what float64 resolves: there is no ratio of two roundings.
 
@@ -94,8 +94,8 @@ def octaves(energy: Tensor, levels: int) -> Tensor:
     """Energies of one frequency band a dyadic scale, 2^j/√2 ≤ k < 2^j √2 for j < levels: (levels,)."""
     cycles = torch.arange(len(energy), dtype=torch.float64)
     edges = 2.0 ** (torch.arange(levels + 1, dtype=torch.float64) - 0.5)
-    found = [energy[(cycles >= low) & (cycles < high)].sum() for low, high in pairwise(edges)]
-    return torch.stack(found)
+    sums = [energy[(cycles >= low) & (cycles < high)].sum() for low, high in pairwise(edges)]
+    return torch.stack(sums)
 
 
 def frequency_order(values: Tensor, vectors: Tensor) -> float:
@@ -103,8 +103,8 @@ def frequency_order(values: Tensor, vectors: Tensor) -> float:
 
     1: the larger the eigenvalue the lower the frequency, spectral bias in its purest form; 0: no order.
     """
-    kept = normalised(values) > resolved(len(values))
-    frequency = mean_frequencies(vectors[:, kept])
+    above_noise = normalised(values) > resolved(len(values))
+    frequency = mean_frequencies(vectors[:, above_noise])
     return spearman(torch.arange(len(frequency), dtype=torch.float64), frequency)
 
 
@@ -131,8 +131,8 @@ def ranks(values: Tensor) -> Tensor:
     """
     _, group, count = torch.unique(values.flatten(), return_inverse=True, return_counts=True)
     last = count.cumsum(0).double()
-    found: Tensor = (last - (count - 1) / 2)[group]
-    return found
+    mean_ranks: Tensor = (last - (count - 1) / 2)[group]
+    return mean_ranks
 
 
 def _cycles(count: int, like: Tensor) -> Tensor:

@@ -71,8 +71,8 @@ def spectral_centroid(image: Tensor, block: int, window: int | None = None) -> T
     power = torch.fft.fft2((patches - mean) * taper).abs().square()
     radius = torch.hypot(*torch.meshgrid(*(torch.fft.fftfreq(side, dtype=torch.float64),) * 2, indexing="ij"))
     total = power.sum((-2, -1))
-    found: Tensor = torch.where(total > 1e-20, (radius * power).sum((-2, -1)) / total.clamp(min=1e-300), 0.0)
-    return found
+    centroid: Tensor = torch.where(total > 1e-20, (radius * power).sum((-2, -1)) / total.clamp(min=1e-300), 0.0)
+    return centroid
 
 
 def shift_test(a: Tensor, b: Tensor) -> tuple[float, float, Tensor]:
@@ -92,9 +92,9 @@ def shift_test(a: Tensor, b: Tensor) -> tuple[float, float, Tensor]:
         raise UserError(f"two maps of one shape (h, w) are compared, got {tuple(a.shape)} and {tuple(b.shape)}")
     left, right = (_unit(ranks(each)).view(each.shape) for each in (a, b))
     product = torch.fft.fft2(left).conj() * torch.fft.fft2(right)
-    found: Tensor = torch.fft.ifft2(product).real  # at (i, j): Σ left.roll((i, j)) right
-    value = found[0, 0]
-    return float(value), float((found.abs() >= value.abs() - 1e-9).double().mean()), found
+    correlations: Tensor = torch.fft.ifft2(product).real  # at (i, j): Σ left.roll((i, j)) right
+    value = correlations[0, 0]
+    return float(value), float((correlations.abs() >= value.abs() - 1e-9).double().mean()), correlations
 
 
 def _unit(values: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from alfilter.methods.sizing import cost_per_point
 
 
 def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
-    """One row a method: the facts of the paper's Table 1, and what its default costs on a colour picture of 512×512.
+    """One row per method: the facts of the paper's Table 1, and what its default costs on a colour picture of 512×512.
 
     params: trained numbers. mflop: matrix products of a training step, per point. warn: is told of each method of an
     installed package that cannot be used.
@@ -46,7 +46,7 @@ def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
 
 
 def method_options(name: str) -> list[dict[str, Any]]:
-    """One row an option of a method: its name, its default, what it means."""
+    """One row per option of a method: its name, its default, what it means."""
     known = fields(method(name).options)
     return [{"option": f.name, "default": f.default, "meaning": f.metadata.get("doc", "")} for f in known]
 

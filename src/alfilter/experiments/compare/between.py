@@ -179,9 +179,9 @@ def terrain() -> Any:
     from alfilter.signals import PointSignal
 
     opened: Any = get_sample_data("jacksboro_fault_dem.npz")
-    with opened as held:
-        height = np.asarray(held["elevation"], dtype=np.float64)
-        north, east = (float(held[name]) for name in ("dy", "dx"))
+    with opened as arrays:
+        height = np.asarray(arrays["elevation"], dtype=np.float64)
+        north, east = (float(arrays[name]) for name in ("dy", "dx"))
     rows, columns = np.indices(height.shape)
     places = np.stack([columns.ravel() * east, -rows.ravel() * north], axis=1)
     return PointSignal(places, height.reshape(-1, 1), coord_names=["east", "north"], value_names=["elevation"])

@@ -71,8 +71,8 @@ def radial(places: Array, values: Array, queries: Array) -> Array:
     """scipy's RBFInterpolator: thin plates on the 64 nearest measurements."""
     from scipy.interpolate import RBFInterpolator
 
-    found: Array = RBFInterpolator(places, values, neighbors=min(_NEIGHBOURS, len(places)))(queries)
-    return found
+    predicted: Array = RBFInterpolator(places, values, neighbors=min(_NEIGHBOURS, len(places)))(queries)
+    return predicted
 
 
 def gaussian_process(places: Array, values: Array, queries: Array) -> Array:
@@ -106,11 +106,11 @@ POINTS: dict[str, Points] = {
 def _with_nearest(interpolate: Any, places: Array, values: Array, queries: Array) -> Array:
     from scipy.interpolate import NearestNDInterpolator
 
-    found: Array = np.asarray(interpolate(queries), dtype=np.float64)
-    missing = np.isnan(found).any(1)
+    predicted: Array = np.asarray(interpolate(queries), dtype=np.float64)
+    missing = np.isnan(predicted).any(1)
     if missing.any():
-        found[missing] = NearestNDInterpolator(places, values)(queries[missing])
-    return found
+        predicted[missing] = NearestNDInterpolator(places, values)(queries[missing])
+    return predicted
 
 
 def _scattered(points: Points, picture: Array, seen: NDArray[np.bool_]) -> Array:

@@ -111,7 +111,7 @@ def _significant(metrics: dict[str, float], name: str) -> bool:
 
 
 def _verdicts(lines: Lines) -> list[Any]:
-    found = []
+    verdicts = []
     for part, label in ((", paper", "in the paper's setting"), ("narrow", "with a narrow band on a coarse grid")):
         members = [line["metrics"] for line in lines if part in line["group"]]
         for name, words in (
@@ -121,14 +121,14 @@ def _verdicts(lines: Lines) -> list[Any]:
             hits = sum(_significant(m, name) and m[name] > 0 for m in members)
             known = [m[name] for m in members if math.isfinite(m[name])]
             mean = statistics.fmean(known) if known else math.nan
-            found.append(
+            verdicts.append(
                 verdict(
                     f"{words}, {label}",
                     hits * 2 > len(members),
                     f"{hits} of {len(members)} fits positive and significant; mean ρ {mean:+.2f}",
                 )
             )
-    return found
+    return verdicts
 
 
 STUDY = Study("alpha-meaning", runs, summarise, execute)

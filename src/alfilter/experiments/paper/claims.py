@@ -121,12 +121,12 @@ def _ahead(lines: Lines, read: Callable[[Any], float | None], when: str) -> tupl
 
 def smoother(lines: Lines) -> tuple[str, str]:
     """PE-MLP and SIREN lose fine detail that Ours-Sine keeps: power beyond half of Nyquist's rate against the truth."""
-    kept = {row: mean_of(lines, row, detail_kept) for row in ("pe-mlp", "siren", "al-sine")}
-    gap = {row: abs(1 - value) for row, value in kept.items()}
-    wins = [kept[row] < 1 and gap[row] > gap["al-sine"] for row in ("pe-mlp", "siren")]
-    evidence = ", ".join(f"{row} {value:.0%}" for row, value in kept.items())
+    detail = {row: mean_of(lines, row, detail_kept) for row in ("pe-mlp", "siren", "al-sine")}
+    gap = {row: abs(1 - value) for row, value in detail.items()}
+    wins = [detail[row] < 1 and gap[row] > gap["al-sine"] for row in ("pe-mlp", "siren")]
+    evidence = ", ".join(f"{row} {value:.0%}" for row, value in detail.items())
     who = "pe-mlp" if wins[0] else "siren"
-    return _of(wins, f"holds only for {who}"), f"power of fine detail kept: {evidence}"
+    return _of(wins, f"holds only for {who}"), f"power of fine detail detail: {evidence}"
 
 
 def artefacts(lines: Lines) -> tuple[str, str]:

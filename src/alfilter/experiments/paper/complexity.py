@@ -98,12 +98,12 @@ def _field(run: Run) -> Any:
 
 def _cpu_seconds(action: Callable[[], None]) -> float:
     """The least time on the core: waiting for other programs does not count."""
-    found = []
+    seconds = []
     for _ in range(REPEATS):
         began = time.process_time()
         action()
-        found.append(time.process_time() - began)
-    return min(found)
+        seconds.append(time.process_time() - began)
+    return min(seconds)
 
 
 def _held(field: Any, x: Any) -> int:
@@ -111,18 +111,18 @@ def _held(field: Any, x: Any) -> int:
     import torch
 
     known = {tensor.untyped_storage().data_ptr() for tensor in (x, *field.parameters(), *field.buffers())}
-    kept: dict[int, int] = {}
+    saved: dict[int, int] = {}
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in known:
-            kept[storage.data_ptr()] = storage.nbytes()
+            saved[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         loss = field(x).square().mean()  # alive to the end, so that no place in memory is used twice
     del loss
-    return sum(kept.values())
+    return sum(saved.values())
 
 
 def exponent(sizes: list[float], values: list[float]) -> float:
@@ -139,7 +139,7 @@ def exponent(sizes: list[float], values: list[float]) -> float:
 
 def fits(lines: Lines) -> list[dict[str, Any]]:
     """For every method and quantity: the exponents over the sweep and over its upper half."""
-    found = []
+    rows = []
     names = {"N": "N", "levels": "C_N", "width": "W", "grid": "G"}
     for method, swept in OF.items():
         for vary in swept:
@@ -150,8 +150,8 @@ def fits(lines: Lines) -> list[dict[str, Any]]:
                 row[key] = exponent(size, [line["metrics"][key] for line in own])
             for key in ("training", "memory"):
                 row[f"{key}_last"] = exponent(size[-2:], [line["metrics"][key] for line in own[-2:]])
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def summarise(lines: Lines) -> str:

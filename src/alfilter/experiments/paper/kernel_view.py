@@ -123,7 +123,7 @@ def _verdicts(lines: Lines) -> list[Any]:
         for name in ("overlap", "overlap_unfiltered")
     )
     passed = {method: _mean(lines, f"{method}, α constant", "passed") for method in METHODS}
-    found = [
+    verdicts = [
         verdict(
             "the filter rescales every dyadic scale by H̄_j(α(x))² (Eq. local_eig): which scales are served",
             min(with_["α constant"], with_[slow]) > 0.75,
@@ -144,14 +144,14 @@ def _verdicts(lines: Lines) -> list[Any]:
     ]
     for method in METHODS:
         ours, plain = (_mean(lines, f"{method}, α learned", name) for name in ("overlap", "overlap_unfiltered"))
-        found.append(
+        verdicts.append(
             verdict(
                 f"{method}: the view describes the α that is learned",
                 ours > max(0.75, plain + 0.05),
                 f"overlap {ours:.2f} with the factor, {plain:.2f} without",
             )
         )
-    return found
+    return verdicts
 
 
 STUDY = Study("kernel", runs, summarise, execute)

@@ -55,20 +55,20 @@ def reaches(model: Any, side: int, count: int, seed: int = 0) -> Any:
     sizes = np.array([tensor.numel() for tensor in tensors])
     rng = np.random.default_rng(seed)
     owners = rng.choice(len(tensors), count, p=sizes / sizes.sum())
-    found = []
+    shares = []
     with torch.no_grad():
         before = sample_grid(model, (side, side))
         for owner in owners:
             flat = tensors[owner].view(-1)
             place = int(rng.integers(len(flat)))
             step = 0.1 * float(flat.square().mean().sqrt()) + 1e-4
-            kept = flat[place].clone()
+            value = flat[place].clone()
             flat[place] += step
             change = (sample_grid(model, (side, side)) - before).abs().amax(-1)
-            flat[place] = kept
+            flat[place] = value
             top = float(change.max())
-            found.append(float((change > NOTICED * top).float().mean()) if top > 1e-7 else 0.0)
-    return np.array(found)
+            shares.append(float((change > NOTICED * top).float().mean()) if top > 1e-7 else 0.0)
+    return np.array(shares)
 
 
 def summarise(lines: Lines) -> str:

@@ -66,9 +66,9 @@ def retentions(lines: Lines, row: str, stage: str, part: str = "both") -> list[d
     from alfilter.analysis.facts import retention_by_range
 
     base = ROWS[row][2]
-    found = {(line["group"], line["seed"]): line for line in lines}
+    by_run = {(line["group"], line["seed"]): line for line in lines}
     pairs = [
-        (line["spectra"][part], found[f"{base}, {stage}", line["seed"]]["spectra"][part])
+        (line["spectra"][part], by_run[f"{base}, {stage}", line["seed"]]["spectra"][part])
         for line in lines
         if line["group"] == f"{row}, {stage}"
     ]
@@ -114,7 +114,7 @@ def _mean(lines: Lines, row: str, stage: str, name: str, part: str) -> str:
 
 
 def _verdicts(lines: Lines) -> list[Any]:
-    found = []
+    verdicts = []
     for row in ("al-relu", "al-sine"):
         base = ROWS[row][2]
         for stage in STAGES:
@@ -127,7 +127,7 @@ def _verdicts(lines: Lines) -> list[Any]:
                 for name in (row, str(base))
             }
             ours, theirs = first[row], first[str(base)]
-            found += [
+            verdicts += [
                 verdict(
                     f"{row}, {stage}: intermediate components are kept better than without the filter",
                     bool(middle) and min(middle) > 1,
@@ -145,7 +145,7 @@ def _verdicts(lines: Lines) -> list[Any]:
                     f"tail {statistics.geometric_mean(tail):.3g}, middle {statistics.geometric_mean(middle):.3g}",
                 ),
             ]
-    return found
+    return verdicts
 
 
 STUDY = Study("ntk", runs, summarise, execute)

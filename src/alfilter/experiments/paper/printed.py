@@ -76,7 +76,7 @@ def printed_for(study: str) -> Printed | None:
 
 
 def beside(lines: list[dict[str, Any]], columns: Mapping[str, tuple[str, int]], printed: Printed) -> str:
-    """A Markdown table, a row a group: mean ± spread of each metric, and the value the paper prints.
+    """A Markdown table, one row per group: mean ± spread of each metric, and the value the paper prints.
 
     columns: metric → (what is shown, decimals).
     """

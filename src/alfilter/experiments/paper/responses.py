@@ -18,7 +18,7 @@ CURVES = (0.0, 8.0, 16.0, 24.0, 31.0)  # α of the drawn curves
 
 
 def runs() -> list[Run]:
-    """One computation a setting; nothing is fitted."""
+    """One computation per setting; nothing is fitted."""
     return [Run(group, NOWHERE, settings=settings) for group, settings in SETTINGS.items()]
 
 
@@ -75,7 +75,7 @@ def summarise(lines: Lines) -> str:
         "| " + " | ".join([line["group"], *(f"{line['metrics'][name]:.3g}" for name in names)]) + " |" for line in lines
     ]
     paper = next(line["metrics"] for line in lines if line["group"].startswith("paper"))
-    found = [
+    verdicts = [
         verdict(
             "low-pass near the low end, band-pass inside, high-pass near the high end",
             min(paper["low_pass"], paper["band_pass"], paper["high_pass"]) > 0.1,
@@ -94,7 +94,7 @@ def summarise(lines: Lines) -> str:
             f"Σ_c H = {paper['width_inside']:.2f} inside, that is {paper['scales_inside']:.1f} of 8 scales at once",
         ),
     ]
-    return "\n".join([*rows, "", verdict_table(found)])
+    return "\n".join([*rows, "", verdict_table(verdicts)])
 
 
 STUDY = Study("responses", runs, summarise, execute)

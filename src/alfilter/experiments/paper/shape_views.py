@@ -74,7 +74,7 @@ def _looks(mesh: Any) -> dict[str, Any]:
     return {name: splat(points, normals, SIZE, **view) for name, view in VIEWS.items()}
 
 
-def agreement(found: Any, reference: Any, count: int = 40_000) -> dict[str, float]:
+def agreement(surface: Any, reference: Any, count: int = 40_000) -> dict[str, float]:
     """Mean |n·n'| of nearest points on the half of the reference that bends least and on the tenth that bends most.
 
     How much a place bends: one minus the length of the mean of the normals of its 16 nearest samples.
@@ -85,7 +85,7 @@ def agreement(found: Any, reference: Any, count: int = 40_000) -> dict[str, floa
 
     rng = np.random.default_rng(0)
     theirs, their_normals = surface_samples(reference, count, rng)
-    ours, our_normals = surface_samples(found, count, rng)
+    ours, our_normals = surface_samples(surface, count, rng)
     _, index = nearest(theirs, ours)
     agree = np.abs((their_normals * our_normals[index]).sum(axis=1))
     _, around = cKDTree(theirs).query(theirs, 16)

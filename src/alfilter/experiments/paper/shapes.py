@@ -102,8 +102,8 @@ def _table(lines: Lines, read: Any, column: int, unit: float, digits: int) -> li
 
 
 def _value(lines: Lines, group: str, path: str, read: Any) -> float | None:
-    found = [line["metrics"] for line in lines if line["group"] == group and line["image"] == path]
-    return float(read(found[-1])) if found and "chamfer" in found[-1] else None
+    scores = [line["metrics"] for line in lines if line["group"] == group and line["image"] == path]
+    return float(read(scores[-1])) if scores and "chamfer" in scores[-1] else None
 
 
 def _floor(lines: Lines, path: str) -> float:

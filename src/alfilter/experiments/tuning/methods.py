@@ -41,12 +41,12 @@ class Axis:
 
     def moved(self, settings: Mapping[str, Any], steps: float) -> Settings:
         """The settings that many steps along the axis, to three digits."""
-        found = dict(settings)
+        changed = dict(settings)
         for name, factor in self.factors.items():
             value = settings[name]
             new = min(value + steps * factor if self.add else value * factor**steps, self.most)
-            found[name] = max(1, round(new)) if isinstance(value, int) else float(f"{new:.3g}")
-        return found
+            changed[name] = max(1, round(new)) if isinstance(value, int) else float(f"{new:.3g}")
+        return changed
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def line_search(
 ) -> list[tuple[Settings, float]]:
     """Settings tried and their scores, in order.
 
-    >>> found = line_search((Axis({"lr": 3.0}),), {"lr": 1.0}, lambda s: -abs(s["lr"] - 9.0), 5)
-    >>> [settings["lr"] for settings, _ in found]
+    >>> tried = line_search((Axis({"lr": 3.0}),), {"lr": 1.0}, lambda s: -abs(s["lr"] - 9.0), 5)
+    >>> [settings["lr"] for settings, _ in tried]
     [1.0, 3.0, 9.0, 27.0, 15.6]
     """
     tried = [(start, score(start))]
@@ -158,7 +158,7 @@ def alike(one: Settings, other: Settings) -> bool:
 
 
 def runs() -> list[Run]:
-    """One run a method: its ten fits."""
+    """One run per method: its ten fits."""
     return [Run(name, IMAGE, method=name, preset="source", size=SIZE, training=COMMON) for name in SEARCHES]
 
 

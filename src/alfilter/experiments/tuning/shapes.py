@@ -47,7 +47,7 @@ OPTIONS: dict[str, dict[str, Range]] = {
 
 
 def runs() -> list[Run]:
-    """One run a method: its ten fits."""
+    """One run per method: its ten fits."""
     return [Run(name, MESH, method=name, preset="default-shape", training={"budget": BUDGET}) for name in OPTIONS]
 
 

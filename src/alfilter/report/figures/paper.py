@@ -24,7 +24,7 @@ Lines = Sequence[Mapping[str, Any]]
 
 
 def convergence_figure(lines: Lines) -> bytes:
-    """PSNR over the first 100 steps and over all, a curve a setting: the mean over its pictures."""
+    """PSNR over the first 100 steps and over all, one curve per setting: the mean over its pictures."""
     series = mean_curves(_entries(lines))
     figure = new_figure(8.6, 3.4)
     early, whole = figure.subplots(1, 2)
@@ -42,7 +42,7 @@ def convergence_figure(lines: Lines) -> bytes:
 
 
 def crops_figure(lines: Lines) -> bytes:
-    """A row a picture: the truth, then every method, a detail enlarged below each."""
+    """One row per picture: the truth, then every method, a detail enlarged below each."""
     scenes = list(scenes_of(_plain_rows(_entries(lines))).values())
     columns = 1 + max(len(rows) for rows in scenes)
     figure = new_figure(1.55 * columns, 3.45 * len(scenes))
@@ -65,7 +65,7 @@ def crops_figure(lines: Lines) -> bytes:
 
 
 def alpha_maps_figure(lines: Lines) -> bytes:
-    """A row a picture of al-sine: truth, reconstruction, α, absolute difference."""
+    """One row per picture of al-sine: truth, reconstruction, α, absolute difference."""
     rows = [entry for entry in _entries(lines) if entry.group == "al-sine" and "alpha" in entry.pictures][:4]
     figure = new_figure(8.4, 2.15 * len(rows))
     grid = figure.subplots(len(rows), 4, squeeze=False)
@@ -101,7 +101,7 @@ def sparse_figure(lines: Lines) -> bytes:
 
 
 def shape_views_figure(lines: Lines) -> bytes:
-    """A column a method, the reference first; a row a view: the whole, the smooth chest, the detailed leg."""
+    """One column per method, the reference first; one row per view: the whole, the smooth chest, the detailed leg."""
     rows = [entry for entry in _entries(lines) if any(name.startswith("render_") for name in entry.pictures)]
     if not rows:
         return b""

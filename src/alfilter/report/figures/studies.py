@@ -72,8 +72,8 @@ def kernel_figure(lines: Lines) -> bytes:
     kinds = {"α constant": COLOURS[0], "sweeps 0.5": COLOURS[2], "sweeps 4": COLOURS[3], "α learned": COLOURS[1]}
     for axes, method in zip(scatters, ("al-relu", "al-sine"), strict=True):
         for kind, colour in kinds.items():
-            found = [line["points"] for line in lines if line["method"] == method and kind in line["group"]]
-            points = np.concatenate([np.asarray(p) for p in found]) if found else np.zeros((0, 2))
+            clouds = [line["points"] for line in lines if line["method"] == method and kind in line["group"]]
+            points = np.concatenate([np.asarray(p) for p in clouds]) if clouds else np.zeros((0, 2))
             axes.scatter(points[:, 0], points[:, 1].clip(1e-4), s=5, alpha=0.4, color=colour, label=kind, linewidths=0)
         axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
         axes.set(xlabel=r"predicted $\bar{H}_j(\alpha)^2$", title=method)
