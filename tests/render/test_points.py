@@ -111,7 +111,7 @@ def test_mistakes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     here = ("--out", str(tmp_path / "none"))
     cases = [
         (("fit", "p.csv", *here), "is a table with the columns lon, lat, temp, hum, w; name them"),
-        (("fit", "p.csv", "--coords", "lon,lat", *here), "name them: --coords A,B --values C"),
+        (("fit", "p.csv", "--coords", "lon,lat", *here), "name them: coords=A,B values=C"),
         (("fit", "p.csv", "--coords", "lon,latt", "--values", "temp", *here), "did you mean 'lat'?"),
         (("fit", "none.csv", "--coords", "a", "--values", "b", *here), "no such file"),
         (("fit", tmp_path / "photo.png", "--coords", "a", "--values", "b", *here), "cannot read"),
@@ -131,4 +131,4 @@ def test_mistakes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_everything_observed_is_refused(tmp_path: Path) -> None:
     photo = picture(tmp_path / "photo.png")
     said = complaint("fit", photo, "--observe", "random:1", "--out", tmp_path / "run")
-    assert "nothing is held out; say --observe all" in said
+    assert "nothing is held out; say all" in said

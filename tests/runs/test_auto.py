@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.support.commands import alfilter, complaint, picture, without_figures
 
+from alfilter.config import Training
 from alfilter.errors import UserError
 from alfilter.methods import Density, preset, training
 from alfilter.runs.auto import Choice, choose, explain
-from alfilter.runs.request import suited_preset
-from alfilter.signals import GridSignal, PointSignal
-from alfilter.tasks import ImageTask, PointTask
+from alfilter.runs.fitting import fit_task
+from alfilter.signals import GridSignal
+from alfilter.tasks import ImageTask
 from alfilter.tasks.holdout import HoldoutTask
 
 SMALL = {"width": 16, "depth": 1}
@@ -35,20 +38,6 @@ def test_the_settings_follow_the_density() -> None:
         levels = preset("al-sine", "reconstruct").options_at(density)["levels"]
         assert 2 ** (levels - 1) <= density.seen * max(density.gap, 2.0) / 2
     assert training("al-sine", "reconstruct", Density(2, 64, gap=2.0)).fill > 0
-
-
-def test_the_papers_loss_has_total_variation_only_where_samples_are_missing() -> None:
-    assert training("al-sine", "paper", Density.of(2, 100, 400)).tv == 1e-3
-    assert training("al-sine", "paper", Density.of(2, 400, 400)).tv == 0
-    assert training("al-sine", "paper").tv_reduction == "sum"
-
-
-def test_a_preset_is_suited_to_what_is_seen() -> None:
-    points = PointTask(PointSignal(np.random.default_rng(0).random((9, 2)), np.arange(9.0)[:, None]))
-    assert suited_preset("al-sine", task("all")) == "default"
-    assert suited_preset("al-sine", task()) == suited_preset("al-sine", points) == "reconstruct"
-    assert suited_preset("siren", task()) == "default"
-    assert task("every:2").density() == Density(2, 8.0, 2.0)
 
 
 def test_held_out_samples_are_never_learned_from() -> None:
@@ -87,9 +76,21 @@ def test_it_is_repeatable_and_says_why() -> None:
     assert one.trials[0]["psnr"] <= best
 
 
-def test_the_trials_take_a_third_of_the_budget_at_most() -> None:
-    choice = choose("al-sine", "reconstruct", task(), SMALL, {"budget": 4.0})
-    assert choice.seconds <= 0.3 * 4.0 + 0.6  # starting six short fits on a busy machine
+@pytest.mark.parametrize("length", [{"steps": 120}, {"budget": 2.0}])
+def test_the_trials_together_are_a_quarter_of_the_fit(length: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    recipes: list[Training] = []
+
+    def noted(*given: Any, training: Training, **named: Any) -> Any:
+        recipes.append(training)
+        return fit_task(*given, training=replace(training, budget=None, steps=1), **named)
+
+    monkeypatch.setattr("alfilter.runs.auto.fit_task", noted)
+    choose("al-sine", "reconstruct", task(), SMALL, length)
+    assert len(recipes) == 6
+    if "steps" in length:
+        assert sum(recipe.steps for recipe in recipes) <= 0.25 * 120
+    else:
+        assert sum(recipe.budget or 0.0 for recipe in recipes) <= max(0.25 * 2.0, 6 * 0.1)  # a tenth of a second each
 
 
 def test_a_method_without_alpha_is_refused(tmp_path: Path) -> None:

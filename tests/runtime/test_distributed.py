@@ -231,9 +231,9 @@ def test_devices_must_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
     two = Processes(rank=1, size=2)
     assert local_device(torch.device("cpu"), two).type == "cpu"
     assert local_device(torch.device("mps"), Processes()).type == "mps"
-    with pytest.raises(UserError, match="mps serves one process, torchrun started 2; give --device cpu"):
+    with pytest.raises(UserError, match="mps serves one process, torchrun started 2; choose the device cpu"):
         local_device(torch.device("mps"), two)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(UserError, match=r"2 processes on a machine with 1 CUDA devices; give --nproc-per-node 1, or"):
+    with pytest.raises(UserError, match=r"2 processes on a machine with 1 CUDA devices; start 1 per node, or"):
         local_device(torch.device("cuda"), two)

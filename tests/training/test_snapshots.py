@@ -72,7 +72,7 @@ def test_a_resumed_run_has_the_same_ones(tmp_path: Path) -> None:
 
 def test_odd_counts_and_folders(tmp_path: Path) -> None:
     photo = picture(tmp_path / "p.png")
-    assert "--snapshots must be between 2 and 500" in complaint(
+    assert "the number of snapshots must be between 2 and 500" in complaint(
         "fit", photo, "--snapshots", "1", "--out", tmp_path / "x"
     )
     field = build("siren", in_dim=2, out_dim=1, width=4, depth=1)

@@ -32,7 +32,7 @@ class DistanceWorker:
         paths = [home, os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p), "IGL_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "alfilter.geometry.worker"],
+            [sys.executable, "-P", "-m", "alfilter.geometry.worker"],  # -P: nothing is imported from the current folder
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
         )  # fmt: skip
         self._turn = Lock()

@@ -87,7 +87,7 @@ def prepare_run(request: FitRequest, processes: Processes, say: Say) -> Prepared
     _check_request(request)
     device = local_device(choose_device(request.device), processes)
     if processes.size > 1 and request.auto:
-        raise UserError("option 'auto' tries settings on one process; run it on one and give what it chose")
+        raise UserError("option 'auto' tries settings on one process; run it without torchrun and give what it chose")
     folder = RunFolder(request.folder())
     if processes.is_main:
         _check_folder(folder, request)

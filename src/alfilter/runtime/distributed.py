@@ -142,13 +142,13 @@ def local_device(device: torch.device, processes: Processes) -> torch.device:
     if processes.size == 1 or device.type == "cpu":
         return device
     if device.type != "cuda":
-        raise UserError(f"{device.type} serves one process, torchrun started {processes.size}; give --device cpu")
+        raise UserError(f"{device.type} serves one process, torchrun started {processes.size}; choose the device cpu")
     local, local_rank = int(os.environ.get("LOCAL_WORLD_SIZE", 1)), int(os.environ.get("LOCAL_RANK", 0))
     count = torch.cuda.device_count()
     if local > count:
         raise UserError(
             f"torchrun started {local} processes on a machine with {count} CUDA devices; "
-            f"give --nproc-per-node {count}, or --device cpu"
+            f"start {count} per node, or choose the device cpu"
         )
     torch.cuda.set_device(local_rank)
     return torch.device("cuda", local_rank)

@@ -101,12 +101,12 @@ def check_audio(path: str | Path, count: int, sound: Sound) -> None:
     known = (32, 64) if sound.code == _FLOAT else (8, 16, 24, 32)
     if sound.bits not in known:
         able = " or ".join(map(str, known))
-        raise UserError(f"a WAV holds {able} bits a sample, got {sound.bits} for {Path(path)}; give --bits 16")
+        raise UserError(f"a WAV holds {able} bits a sample, got {sound.bits} for {Path(path)}; give 16 bits")
     if not 1 <= sound.rate < 1 << 32:
         raise UserError(f"a WAV's rate lies between 1 and 4294967295 samples a second, got {sound.rate}; scale it less")
     if count < 1 or count * sound.frame >= (1 << 32) - 64:
         raise UserError(
-            f"a WAV holds up to 4 GB, {count} samples are {count * sound.frame} bytes; give a smaller --scale"
+            f"a WAV holds up to 4 GB, {count} samples are {count * sound.frame} bytes; give a smaller scale"
         )
 
 

@@ -144,7 +144,7 @@ def read_points(
     file = Path(path).expanduser()
     if not coords or not values:
         known = ", ".join(column_names(file)[:20])
-        raise UserError(f"{file} is a table with the columns {known}; name them: --coords A,B --values C")
+        raise UserError(f"{file} is a table with the columns {known}; name them: coords=A,B values=C")
     if len(coords) > DIMENSIONS:
         raise UserError(f"expected 1 to {DIMENSIONS} coordinates, got {len(coords)} ({','.join(coords)}); name fewer")
     names = [*coords, *values, *([weight] if weight else [])]
@@ -270,7 +270,7 @@ def _check_spread(
         if np.ptp(column) == 0:
             raise UserError(
                 f"expected different coordinates in column {name!r} of {file}, got {column[0]:g} everywhere; leave it "
-                "out of --coords"
+                "out"
             )
     centred = signal.box.inward(signal.places)
     sizes = np.linalg.svd(centred - centred.mean(0), compute_uv=False)

@@ -49,7 +49,7 @@ def open_task(
         raise UserError(f"{spec} holds {signal.kind}, which cannot be fitted; known: {', '.join(TASKS)}")
     task = TASKS[signal.kind](signal, observe, seed)
     if isinstance(task, GridTask) and observe != "all" and task.seen is None:
-        raise UserError(f"--observe {observe} sees every sample, so nothing is held out; say --observe all")
+        raise UserError(f"observe={observe} sees every sample, so nothing is held out; say all")
     if isinstance(task, SdfTask) and task.signal.diagnosis is not None:
         for finding in task.signal.diagnosis.lines():
             say(finding)

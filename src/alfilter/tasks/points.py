@@ -188,7 +188,7 @@ def _seen(signal: PointSignal, observe: str, seed: int) -> Tensor | None:
         raise UserError(f"points are observed by all or random:FRACTION, got {observe!r}; try random:0.8")
     mask = observed(observe, (len(signal),), seed)
     if mask.all():
-        raise UserError(f"--observe {observe} sees every point, so nothing is held out; say --observe all")
+        raise UserError(f"observe={observe} sees every point, so nothing is held out; say all")
     return torch.from_numpy(np.flatnonzero(mask))
 
 

@@ -63,7 +63,7 @@ class SdfTask(Task):
         if not isinstance(signal, ShapeSignal):
             raise UserError(f"a shape was expected, got {signal.kind}; give a mesh or points with normals")
         if observe != "all":
-            raise UserError(f"a shape is seen as a whole, --observe {observe} is for pictures; leave it out")
+            raise UserError(f"a shape is seen as a whole, observe={observe} is for pictures; leave it out")
         self.signal, self.seed = signal, seed
         self.block, self.reuse, self.window = block, reuse, window
         self.sampling = SOURCE

@@ -46,7 +46,7 @@ class Snapshots:
 
     def __init__(self, run: Path, field: Field, count: int) -> None:
         if count != 0 and not 2 <= count <= MOST:
-            raise UserError(f"--snapshots must be between 2 and {MOST}, got {count}; 24 show well how detail arrives")
+            raise UserError(f"the number of snapshots must be between 2 and {MOST}, got {count}; try 24")
         self.run, self.field, self.count = run, field, count
         self._taken: int | None = None
 
@@ -76,7 +76,7 @@ class Snapshots:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"cannot make {folder}: {error.strerror or error}; give another --out") from error
+            raise UserError(f"cannot make {folder}: {error.strerror or error}; give another folder") from error
         save(self.field, folder / f"{step}.safetensors")
 
 
