@@ -9,7 +9,6 @@ from typing import IO, Any
 
 from alfilter.errors import UserError
 from alfilter.files import write_text
-from alfilter.runs.folder import append_json_line, read_json_lines
 
 
 class Ledger:
@@ -43,6 +42,8 @@ class Ledger:
         """Append a result and push it to the disk; one that is there already is left alone."""
         if line["name"] in self.lines:
             return
+        from alfilter.runs.folder import append_json_line
+
         assert self._stream is not None
         append_json_line(self._stream, line)
         os.fsync(self._stream.fileno())
@@ -50,6 +51,8 @@ class Ledger:
 
     def _repair(self) -> None:
         """Read the file; rewrite it without the line that was being written when a machine stopped."""
+        from alfilter.runs.folder import read_json_lines
+
         stored = read_json_lines(self.path)
         self.lines = {line["name"]: line for line in stored if line is not None and isinstance(line.get("name"), str)}
         if len(self.lines) != len(stored):
