@@ -1,4 +1,4 @@
-"""Each defect is counted, said, and mended where it can be; what encloses nothing is refused."""
+"""Each defect is counted, said, and repaired where it can be; what encloses nothing is refused."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tests.support.data import shared_data
 from tests.support.shapes import Array, ball, cube, trimesh, union
 
 from alfilter.errors import UserError
-from alfilter.geometry import mend, signed_distance
+from alfilter.geometry import repair_mesh, signed_distance
 from alfilter.geometry.repair import signed_volume
 
 
 def test_a_clean_body_is_left_alone() -> None:
     vertices, faces = cube()
-    mended, found = mend(vertices, faces)
-    assert (mended.vertices == vertices).all()
-    assert (mended.faces == faces).all()
-    assert found.lines() == ["mesh: 12 faces, 8 vertices, 1 component, watertight"]
+    repaired, diagnosis = repair_mesh(vertices, faces)
+    assert (repaired.vertices == vertices).all()
+    assert (repaired.faces == faces).all()
+    assert diagnosis.lines() == ["mesh: 12 faces, 8 vertices, 1 component, watertight"]
     assert signed_volume(vertices, faces) == pytest.approx(8)
 
 
@@ -25,44 +25,44 @@ def test_soup_is_merged_and_leftovers_are_dropped() -> None:
     vertices, faces = cube()
     soup = np.concatenate([vertices[faces].reshape(-1, 3), [[9.0, 9, 9]]])
     corners = np.concatenate([np.arange(36).reshape(-1, 3), [[0, 0, 1], [0, 1, 2]]])
-    mended, found = mend(soup, corners)
-    assert (found.duplicate_vertices, found.unused_vertices) == (28, 1)
-    assert (found.degenerate_faces, found.duplicate_faces) == (1, 1)
-    assert found.watertight
-    assert len(mended.vertices) == 8
-    assert "28 duplicate vertices: merged" in found.lines()
+    repaired, diagnosis = repair_mesh(soup, corners)
+    assert (diagnosis.duplicate_vertices, diagnosis.unused_vertices) == (28, 1)
+    assert (diagnosis.degenerate_faces, diagnosis.duplicate_faces) == (1, 1)
+    assert diagnosis.watertight
+    assert len(repaired.vertices) == 8
+    assert "28 duplicate vertices: merged" in diagnosis.lines()
 
 
 def test_inverted_and_mixed_winding() -> None:
     vertices, faces = ball(levels=2)
-    mended, found = mend(vertices, np.ascontiguousarray(faces[:, ::-1]))
-    assert found.inverted
-    assert signed_volume(mended.vertices, mended.faces) > 0
+    repaired, diagnosis = repair_mesh(vertices, np.ascontiguousarray(faces[:, ::-1]))
+    assert diagnosis.inverted
+    assert signed_volume(repaired.vertices, repaired.faces) > 0
     flips = np.random.default_rng(0).random(len(faces)) < 0.3
-    mended, found = mend(vertices, np.where(flips[:, None], faces[:, ::-1], faces))
-    assert found.mixed_edges > 0
-    assert signed_volume(mended.vertices, mended.faces) == pytest.approx(signed_volume(vertices, faces))
+    repaired, diagnosis = repair_mesh(vertices, np.where(flips[:, None], faces[:, ::-1], faces))
+    assert diagnosis.mixed_edges > 0
+    assert signed_volume(repaired.vertices, repaired.faces) == pytest.approx(signed_volume(vertices, faces))
 
 
 def test_a_cavity_stays_hollow() -> None:
     inner, turned = ball(0.5, levels=2)
-    mended, found = mend(*union(ball(levels=2), (inner, np.ascontiguousarray(turned[:, ::-1]))))
-    assert found.components == 2
-    assert signed_distance(np.array([[0.0, 0, 0], [0.75, 0, 0]]), mended.vertices, mended.faces)[0] > 0
-    assert signed_distance(np.array([[0.75, 0.0, 0]]), mended.vertices, mended.faces)[0] < 0
+    repaired, diagnosis = repair_mesh(*union(ball(levels=2), (inner, np.ascontiguousarray(turned[:, ::-1]))))
+    assert diagnosis.components == 2
+    assert signed_distance(np.array([[0.0, 0, 0], [0.75, 0, 0]]), repaired.vertices, repaired.faces)[0] > 0
+    assert signed_distance(np.array([[0.75, 0.0, 0]]), repaired.vertices, repaired.faces)[0] < 0
 
 
 def test_a_hole_is_said_and_closed() -> None:
     vertices, faces = ball(levels=3)
-    _, found = mend(vertices, faces[5:])
-    assert not found.watertight
-    assert any("open edges" in line for line in found.lines())
+    _, diagnosis = repair_mesh(vertices, faces[5:])
+    assert not diagnosis.watertight
+    assert any("open edges" in line for line in diagnosis.lines())
 
 
 def test_overlapping_bodies_are_said() -> None:
-    _, found = mend(*union(ball(levels=3), ball(centre=(1.0, 0, 0), levels=3)))
-    assert found.buried == pytest.approx(0.25, abs=0.03)  # each cap beyond the middle plane, h = r/2
-    assert any("self-intersection" in line for line in found.lines())
+    _, diagnosis = repair_mesh(*union(ball(levels=3), ball(centre=(1.0, 0, 0), levels=3)))
+    assert diagnosis.buried == pytest.approx(0.25, abs=0.03)  # each cap beyond the middle plane, h = r/2
+    assert any("self-intersection" in line for line in diagnosis.lines())
 
 
 def plane() -> tuple[Array, Array]:
@@ -86,28 +86,28 @@ def test_what_is_refused() -> None:
     }
     for said, (points, corners) in cases.items():
         with pytest.raises(UserError, match=said):
-            mend(points, corners)
+            repair_mesh(points, corners)
 
 
 @pytest.mark.parametrize("name", ["armadillo.obj", "dragon_xyzrgb.ply"])
 def test_scans_are_watertight(name: str) -> None:
     body = trimesh.load(shared_data("meshes", name), process=False)
-    _, found = mend(body.vertices, body.faces)
-    assert found.watertight
-    assert not found.inverted
+    _, diagnosis = repair_mesh(body.vertices, body.faces)
+    assert diagnosis.watertight
+    assert not diagnosis.inverted
 
 
 def test_large_meshes_are_announced_and_counted_like_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     vertices, faces = union(ball(levels=3), ball(0.5, (3, 0, 0), levels=2), cube(0.1))
     said: list[str] = []
     monkeypatch.setattr("alfilter.geometry.repair._ROWS", 100)  # several rounds of everything
-    small, found = mend(vertices, faces, say=said.append)
+    small, diagnosis = repair_mesh(vertices, faces, say=said.append)
     assert said == []
     monkeypatch.setattr("alfilter.geometry.repair.MANY", 1000)
-    large, again = mend(vertices, faces, say=said.append)
+    large, again = repair_mesh(vertices, faces, say=said.append)
     assert said == ["1,612 faces: looking for duplicates", "looking at edges and winding", "looking for the inside"]
-    assert found == again
-    assert found.components == 3
+    assert diagnosis == again
+    assert diagnosis.components == 3
     assert np.array_equal(small.faces, large.faces)
     volume = trimesh.Trimesh(vertices, faces, process=False).volume
     assert signed_volume(vertices, faces) == pytest.approx(volume, rel=1e-12)
@@ -121,13 +121,13 @@ def test_edges_are_counted_like_trimesh_does() -> None:
     body = trimesh.Trimesh(vertices, faces, process=False)
     _, counts = np.unique(body.edges_sorted, axis=0, return_counts=True)
     directed, twice = np.unique(body.edges, axis=0, return_counts=True)
-    _, found = mend(vertices, faces)
-    assert found.open_edges == (counts == 1).sum()
-    assert found.mixed_edges == (twice == 2).sum()
+    _, diagnosis = repair_mesh(vertices, faces)
+    assert diagnosis.open_edges == (counts == 1).sum()
+    assert diagnosis.mixed_edges == (twice == 2).sum()
     assert len(directed) < len(body.edges)
 
 
 def test_what_does_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("alfilter.geometry.repair.free_memory", lambda: 5000)
     with pytest.raises(UserError, match=r"12 faces in the mesh need about 0.0 GB, 0.0 GB are free; simplify it first"):
-        mend(*cube())
+        repair_mesh(*cube())

@@ -31,5 +31,5 @@ def test_a_window_enlarges_and_a_brush_fills() -> None:
     normals = np.stack([UP, UP])
     near = splat(points, normals, 9, turn=0, tilt=0, centre=(0.5, 0.5), reach=0.1)
     assert (near < 1).all(axis=2).sum() == 1
-    filled = splat(points, normals, 9, turn=0, tilt=0, centre=(0.5, 0.5), reach=0.1, brush=3)
+    filled = splat(points, normals, 9, turn=0, tilt=0, centre=(0.5, 0.5), reach=0.1, point_size=3)
     assert (filled < 1).all(axis=2).sum() == 9

@@ -12,10 +12,9 @@ from tests.support.data import shared_data
 from tests.support.shapes import Array, box_sdf, shell_sdf, sphere_sdf, torus_sdf, trimesh, two_sdf
 
 from alfilter.errors import UserError
-from alfilter.geometry import mend
 from alfilter.geometry.distance import signed_distance
 from alfilter.geometry.frame import Frame
-from alfilter.geometry.repair import signed_volume
+from alfilter.geometry.repair import repair_mesh, signed_volume
 from alfilter.geometry.surface import extract, memory_needed
 
 Body = Callable[[Array], Array]
@@ -107,7 +106,7 @@ def test_memory_grows_with_the_resolution() -> None:
 
 def test_a_scan_keeps_every_face() -> None:
     body = trimesh.load(shared_data("meshes", "bunny.obj"), process=False)
-    mesh, _ = mend(body.vertices, body.faces)
+    mesh, _ = repair_mesh(body.vertices, body.faces)
     frame = Frame.around(mesh.vertices)
     inside = np.ascontiguousarray(frame.into(mesh.vertices))
     exact = field(lambda points: signed_distance(points, inside, mesh.faces))

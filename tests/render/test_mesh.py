@@ -150,7 +150,7 @@ def test_large_files_are_announced(home: Path, monkeypatch: pytest.MonkeyPatch) 
     assert said[:2] == ["reading ball.ply, 0 MB", "1,280 faces: looking for duplicates"]
     assert isinstance(task, SdfTask)
     assert task.distance(np.zeros((1, 3)))[0] == pytest.approx(-0.9, abs=0.01)  # from the process beside
-    assert task.signal._nearby is None
+    assert task.signal._distance is None
 
 
 def test_alpha_in_a_slice() -> None:

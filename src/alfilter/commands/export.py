@@ -26,7 +26,7 @@ def _export(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(line))
         return 0
-    found = line.get("difference")
-    check = f", within {found:.1e} of torch" if found is not None else ""
+    difference = line.get("difference")
+    check = f", within {difference:.1e} of torch" if difference is not None else ""
     print(f"{line['file']} {line['bytes']:,} bytes{check}")
     return 0

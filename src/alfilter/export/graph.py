@@ -27,16 +27,16 @@ class Graph:
 
     def op(self, kind: str, *inputs: Entry, **attributes: Any) -> str:
         """Append an operation of the standard set; Python numbers are float32 and int64, as torch takes them."""
-        given = [entry if isinstance(entry, str) else self.constant(entry) for entry in inputs]
-        key = kind, *given, *sorted(attributes.items())
+        names = [entry if isinstance(entry, str) else self.constant(entry) for entry in inputs]
+        key = kind, *names, *sorted(attributes.items())
         if key in self._known:
             return self._known[key]
         name = self._known[key] = f"{kind.lower()}_{len(self.nodes)}"
-        self.nodes.append(need("onnx.helper", "onnx").make_node(kind, given, [name], **attributes))
+        self.nodes.append(need("onnx.helper", "onnx").make_node(kind, names, [name], **attributes))
         return name
 
     def constant(self, value: float | int | Tensor | NDArray[Any]) -> str:
-        """The name of a constant; equal ones are kept once."""
+        """The name of a constant; equal ones are stored once."""
         array = value.detach().cpu().numpy() if isinstance(value, Tensor) else np.asarray(value)
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -72,14 +72,14 @@ class Graph:
     def model(self, dims: int, outputs: dict[str, tuple[str, list[Any]]], facts: dict[str, str], about: str) -> Any:
         """The finished model: from `points` (n, dims) to the named results, each with its shape.
 
-        facts: kept as the file's metadata. about: what a reader of the file should know first.
+        facts: the file's metadata. about: what a reader of the file should know first.
         """
         helper, kinds = need("onnx.helper", "onnx"), need("onnx", "onnx").TensorProto
-        nodes = [*self.nodes, *(helper.make_node("Identity", [made], [name]) for name, (made, _) in outputs.items())]
-        given = [helper.make_tensor_value_info("points", kinds.FLOAT, ["n", dims])]
+        named = [helper.make_node("Identity", [result], [name]) for name, (result, _) in outputs.items()]
+        inputs = [helper.make_tensor_value_info("points", kinds.FLOAT, ["n", dims])]
         results = [helper.make_tensor_value_info(name, kinds.FLOAT, shape) for name, (_, shape) in outputs.items()]
-        graph = helper.make_graph(nodes, "field", given, results, self.constants)
+        graph = helper.make_graph([*self.nodes, *named], "field", inputs, results, self.constants)
         sets = [helper.make_opsetid("", OPSET)]
-        made = helper.make_model(graph, opset_imports=sets, ir_version=_IR, producer_name="alfilter", doc_string=about)
-        helper.set_model_props(made, facts)
-        return made
+        model = helper.make_model(graph, opset_imports=sets, ir_version=_IR, producer_name="alfilter", doc_string=about)
+        helper.set_model_props(model, facts)
+        return model

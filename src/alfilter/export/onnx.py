@@ -80,5 +80,5 @@ def difference(field: Field, data: bytes) -> float | None:
     encoding = filtered_encoding_of(field)
     with torch.inference_mode():
         expected = [field(x), *([encoding.alpha(x)] if encoding is not None else [])]
-    found = session.run(None, {"points": x.numpy()})
-    return max(float(np.abs(a - b.numpy()).max()) for a, b in zip(found, expected, strict=True))
+    results = session.run(None, {"points": x.numpy()})
+    return max(float(np.abs(a - b.numpy()).max()) for a, b in zip(results, expected, strict=True))

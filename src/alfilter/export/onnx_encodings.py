@@ -42,8 +42,8 @@ def alpha(graph: Graph, encoding: FilteredFourier, x: str) -> str:
     """α(x) in channel units: (n,)."""
     grid = encoding.alpha.values
     layout = Layout.of([tuple(size - 1 for size in grid.shape[:-1])])
-    found = _blend(graph, grid.reshape(-1, 1), *_corners(graph, x, layout, 0))
-    return graph.op("Mul", graph.op("Squeeze", found, np.array([-1], np.int64)), float(encoding.alpha.unit))
+    alpha = _blend(graph, grid.reshape(-1, 1), *_corners(graph, x, layout, 0))
+    return graph.op("Mul", graph.op("Squeeze", alpha, np.array([-1], np.int64)), float(encoding.alpha.unit))
 
 
 def _identity(graph: Graph, encoding: Identity, x: str) -> str:
@@ -81,19 +81,19 @@ def _filtered(graph: Graph, encoding: FilteredFourier, x: str) -> str:
 
 def _hash_grid(graph: Graph, encoding: HashGrid, x: str) -> str:
     levels = range(encoding.layout.levels)
-    found = [_blend(graph, encoding.table, *_corners(graph, x, encoding.layout, level)) for level in levels]
-    return graph.join(*([x] if encoding.coordinates else []), *found)
+    features = [_blend(graph, encoding.table, *_corners(graph, x, encoding.layout, level)) for level in levels]
+    return graph.join(*([x] if encoding.coordinates else []), *features)
 
 
 def _octree(graph: Graph, encoding: Octree, x: str) -> str:
     """A node without a row counts as zero."""
-    found, rows = [], encoding.rows.long()
+    features, rows = [], encoding.rows.long()
     for level in range(encoding.levels):
         node, weight = _corners(graph, x, encoding.layout, level)
         row = graph.op("Gather", rows, node)
         share = graph.op("Where", graph.op("Less", row, 0), 0.0, weight)
-        found.append(_blend(graph, encoding.table, graph.op("Max", row, 0), share))
-    return graph.join(x, *found)
+        features.append(_blend(graph, encoding.table, graph.op("Max", row, 0), share))
+    return graph.join(x, *features)
 
 
 def _table(graph: Graph, encoding: SampleTable, x: str) -> str:
@@ -173,8 +173,8 @@ def _flat(graph: Graph, place: str, shape: tuple[int, ...]) -> str:
 
 def _blend(graph: Graph, table: Tensor, row: str, weight: str) -> str:
     """Σ_k w_k T[i_k]. table: (R, F), row, weight: (n, K) → (n, F)."""
-    found = graph.op("Gather", table, row)  # (n, K, F)
-    return graph.op("Squeeze", graph.op("MatMul", graph.unsqueeze(weight, 1), found), np.array([1], np.int64))
+    corners = graph.op("Gather", table, row)  # (n, K, F)
+    return graph.op("Squeeze", graph.op("MatMul", graph.unsqueeze(weight, 1), corners), np.array([1], np.int64))
 
 
 def _whole(graph: Graph, x: str) -> str:

@@ -31,18 +31,18 @@ def write_page(field: Field, out: str | Path, title: str) -> dict[str, Any]:
 
 def page_text(field: Field, title: str) -> str:
     """The page of a picture model or of a 2-D points model; same field, same text."""
-    made = program_of(field)
-    _add_facts(made, field, title)
-    size = made.numbers.nbytes
+    program = program_of(field)
+    _add_facts(program, field, title)
+    size = program.numbers.nbytes
     if size > _LARGEST * 3 // 4:
         raise UserError(f"the page would hold {size:,} bytes of numbers, at most {_LARGEST:,}; export .onnx instead")
     return _fill(
         VERSION=escape(alfilter.__version__),
         TITLE=escape(title),
-        LEAD=escape(_lead(field, made)),
-        ABOUT=ABOUT_ALPHA if made.steps["filter"] else ABOUT,
-        PROGRAM=json.dumps(made.steps, ensure_ascii=False).replace("<", "\\u003c"),
-        NUMBERS=b64encode(made.numbers.astype("<f4").tobytes()).decode("ascii"),
+        LEAD=escape(_lead(field, program)),
+        ABOUT=ABOUT_ALPHA if program.steps["filter"] else ABOUT,
+        PROGRAM=json.dumps(program.steps, ensure_ascii=False).replace("<", "\\u003c"),
+        NUMBERS=b64encode(program.numbers.astype("<f4").tobytes()).decode("ascii"),
     )
 
 
@@ -55,53 +55,53 @@ ABOUT_ALPHA = ABOUT + (
 )
 
 
-def _add_facts(made: Program, field: Field, title: str) -> None:
+def _add_facts(program: Program, field: Field, title: str) -> None:
     """What the page shows beside the values: sizes, colours, units."""
     facts, kind = field.signal, field.signal.get("kind")
-    made.steps |= {"title": title, "colours": _viridis(), "scale": None, "axes": None, "values": None}
+    program.steps |= {"title": title, "colours": _viridis(), "scale": None, "axes": None, "values": None}
     if kind == "image":
-        made.steps["shape"] = [int(n) for n in facts["shape"]]
+        program.steps["shape"] = [int(n) for n in facts["shape"]]
         unit = "pixel"
     elif kind == "points":
-        made.steps["shape"], unit = _points(made, field), f"1/{_MAP} of the domain"
+        program.steps["shape"], unit = _points(program, field), f"1/{_MAP} of the domain"
     else:
-        made.steps["shape"], unit = list(field.spec.get("samples") or (_MAP, _MAP)), "sample"
-    if made.steps["filter"]:
-        longest = max(max(made.steps["shape"]) - 1, 1)
-        made.steps["filter"] |= {
-            "frequencies": [2.0**j / longest for j in range(made.steps["filter"]["levels"])],
+        program.steps["shape"], unit = list(field.spec.get("samples") or (_MAP, _MAP)), "sample"
+    if program.steps["filter"]:
+        longest = max(max(program.steps["shape"]) - 1, 1)
+        program.steps["filter"] |= {
+            "frequencies": [2.0**j / longest for j in range(program.steps["filter"]["levels"])],
             "unit": unit,
         }
 
 
-def _points(made: Program, field: Field) -> list[int]:
+def _points(program: Program, field: Field) -> list[int]:
     """A map, the first coordinate to the right and the second upwards, the first value in colours, in the user's units.
 
     Its sides are as the coordinates' ranges, as long as none is more than three times the other: beyond that the two
     hardly have one unit, and the map is a square.
     """
     facts = field.signal
-    made.steps["axes"] = [
+    program.steps["axes"] = [
         {"name": name, "low": low, "high": high}
         for name, low, high in zip(facts["coords"], facts["low"], facts["high"], strict=True)
     ]
     low, high = np.array(facts["value_low"]), np.array(facts["value_high"])
-    made.steps["shift"] = (
-        low + (high - low) * np.array(made.steps["shift"])
+    program.steps["shift"] = (
+        low + (high - low) * np.array(program.steps["shift"])
     ).tolist()  # the fit's [0, 1] in their units
-    made.steps["range"] = ((high - low) * np.array(made.steps["range"])).tolist()
-    made.steps |= {"scale": [facts["value_low"][0], facts["value_high"][0]], "values": list(facts["values"])}
+    program.steps["range"] = ((high - low) * np.array(program.steps["range"])).tolist()
+    program.steps |= {"scale": [facts["value_low"][0], facts["value_high"][0]], "values": list(facts["values"])}
     across, up = (high - low for low, high in zip(facts["low"], facts["high"], strict=True))
     if not (across > 0 and up > 0 and 1 / 3 <= across / up <= 3):
         return [_MAP, _MAP]
     return [round(_MAP * up / max(across, up)), round(_MAP * across / max(across, up))]
 
 
-def _lead(field: Field, made: Program) -> str:
-    rows, columns = made.steps["shape"]
+def _lead(field: Field, program: Program) -> str:
+    rows, columns = program.steps["shape"]
     name = str(field.spec.get("method", "field"))
     about = METHODS[name].title if name in METHODS else name
-    axes, values = made.steps["axes"], made.steps["values"]
+    axes, values = program.steps["axes"], program.steps["values"]
     what = (
         f"{', '.join(values)} over {axes[0]['name']} and {axes[1]['name']}" if axes else f"{columns} × {rows} samples"
     )

@@ -20,19 +20,19 @@ def program_of(field: Field) -> Program:
     if field.in_dim != 2 or field.out_dim > 4:
         got = f"{field.in_dim} and {field.out_dim}"
         raise UserError(f"the page shows 2 coordinates and up to 4 values, got {got}; export .onnx instead")
-    made = Program()
+    program = Program()
     with torch.no_grad():
-        rows = program_encodings.table(made, field.encoding)
-        layers = program_networks.layers(made, field.network)
+        rows = program_encodings.table(program, field.encoding)
+        layers = program_networks.layers(program, field.network)
         if rows is None or layers is None:
             known = ", ".join(name for name in METHODS if name not in REFUSED and METHODS.provider(name) is None)
             raise UserError(
                 f"a page cannot evaluate {field.spec.get('method') or 'this field'}, only {known}; "
                 "export .onnx instead, or look at it with alfilter view"
             )
-        made.steps |= {
+        program.steps |= {
             "features": len(rows),
-            "table": made.keep(rows),
+            "table": program.store(rows),
             "layers": layers,
             "shift": field.shift.tolist(),
             "range": field.scale.tolist(),
@@ -40,16 +40,16 @@ def program_of(field: Field) -> Program:
             "filter": None,
         }
         if isinstance(field.encoding, FilteredFourier):
-            _add_filter(made, field.encoding)
-    return made
+            _add_filter(program, field.encoding)
+    return program
 
 
-def _add_filter(made: Program, encoding: FilteredFourier) -> None:
+def _add_filter(program: Program, encoding: FilteredFourier) -> None:
     grid = (encoding.alpha.values * encoding.alpha.unit).squeeze(-1).cpu().numpy()  # in channel units
-    made.steps["alpha"] = {"rows": grid.shape[0], "columns": grid.shape[1], "values": made.keep(grid)}
+    program.steps["alpha"] = {"rows": grid.shape[0], "columns": grid.shape[1], "values": program.store(grid)}
     channels = encoded_dim(encoding.in_dim, encoding.levels)
     low, high = (float(v) for v in np.quantile(grid, (0.01, 0.99)))  # a few far nodes would hide the rest
-    made.steps["filter"] = {
+    program.steps["filter"] = {
         "range": [low, max(high, low + 0.5)],
         "bandwidth": encoding.bandwidth,
         "kappa": encoding.kappa,

@@ -26,23 +26,23 @@ from alfilter.export.steps import COSINE, GRID, PLAIN, SINE, Floats, Program
 _WHOLE = 1 << 24  # float32 holds the whole numbers below
 
 
-def table(made: Program, encoding: Encoding) -> Floats | None:
+def table(program: Program, encoding: Encoding) -> Floats | None:
     """A row per feature, (C, 4); None where the page has no word for the encoding.
 
     Of a sine or cosine: turns per unit along both axes, the kind, its channel on the filter's axis (-1: no filter). Of
-    a table of features: the level and which of its features, the kind, -1; `made.steps["grid"]` then says where its
+    a table of features: the level and which of its features, the kind, -1; `program.steps["grid"]` then says where its
     rows are.
     """
     writer = _WRITERS.get(type(encoding))
-    made.steps["grid"] = None
-    return None if writer is None else writer(made, encoding)
+    program.steps["grid"] = None
+    return None if writer is None else writer(program, encoding)
 
 
 def _coordinates() -> Floats:
     return np.array([[1, 0, PLAIN, -1], [0, 1, PLAIN, -1]], np.float32)
 
 
-def _identity(made: Program, encoding: Identity) -> Floats:
+def _identity(program: Program, encoding: Identity) -> Floats:
     return _coordinates()
 
 
@@ -55,52 +55,52 @@ def _dyadic(levels: int, filtered: bool) -> Floats:
     return np.array(rows, np.float32)
 
 
-def _fourier(made: Program, encoding: Fourier) -> Floats:
+def _fourier(program: Program, encoding: Fourier) -> Floats:
     return _dyadic(encoding.levels, filtered=False)
 
 
-def _random(made: Program, encoding: RandomFourier) -> Floats:
+def _random(program: Program, encoding: RandomFourier) -> Floats:
     turns = encoding.frequencies.cpu().numpy()
     ends = [np.tile(np.array([[kind, -1]], np.float32), (len(turns), 1)) for kind in (SINE, COSINE)]
     return np.concatenate([np.concatenate((turns, end), axis=1) for end in ends])
 
 
-def _filtered(made: Program, encoding: FilteredFourier) -> Floats:
+def _filtered(program: Program, encoding: FilteredFourier) -> Floats:
     rows = _dyadic(encoding.levels, filtered=True)
     return np.concatenate((_coordinates(), rows)) if encoding.coordinates else rows
 
 
-def _grid(made: Program, layout: Layout, numbers: Any, snap: float = 0.0, nodes: Any = None) -> Floats:
+def _grid(program: Program, layout: Layout, numbers: Any, snap: float = 0.0, nodes: Any = None) -> Floats:
     """d-linear features of grids at several resolutions. numbers: (rows, F). nodes: the row of every node, -1: none."""
-    made.steps["grid"] = {
+    program.steps["grid"] = {
         "levels": [
             {"cells": list(cells), "first": first, "mask": rows - 1 if hashed else 0}
             for cells, first, rows, hashed in zip(layout.cells, layout.offsets, layout.rows, layout.hashed, strict=True)
         ],
         "features": numbers.shape[1],
         "snap": snap,
-        "table": made.keep(numbers.cpu().numpy()),
-        "nodes": None if nodes is None else made.keep(nodes.cpu().numpy()),
+        "table": program.store(numbers.cpu().numpy()),
+        "nodes": None if nodes is None else program.store(nodes.cpu().numpy()),
     }
     rows = [[level, feature, GRID, -1] for level in range(layout.levels) for feature in range(numbers.shape[1])]
     return np.array(rows, np.float32)
 
 
-def _hash_grid(made: Program, encoding: HashGrid) -> Floats:
-    rows = _grid(made, encoding.layout, encoding.table)
+def _hash_grid(program: Program, encoding: HashGrid) -> Floats:
+    rows = _grid(program, encoding.layout, encoding.table)
     return np.concatenate((_coordinates(), rows)) if encoding.coordinates else rows
 
 
-def _octree(made: Program, encoding: Octree) -> Floats:
+def _octree(program: Program, encoding: Octree) -> Floats:
     if len(encoding.table) >= _WHOLE:
         raise UserError(f"a page counts up to {_WHOLE:,} rows of a tree, got {len(encoding.table):,}; export .onnx")
-    return np.concatenate((_coordinates(), _grid(made, encoding.layout, encoding.table, nodes=encoding.rows)))
+    return np.concatenate((_coordinates(), _grid(program, encoding.layout, encoding.table, nodes=encoding.rows)))
 
 
-def _samples(made: Program, encoding: SampleTable) -> Floats:
+def _samples(program: Program, encoding: SampleTable) -> Floats:
     if encoding.between == "refuse":
         raise UserError("a table that refuses places between samples has no page to zoom; fit it with between=linear")
-    return _grid(made, encoding.layout, encoding.table, 0.5 if encoding.between == "nearest" else ON_A_SAMPLE)
+    return _grid(program, encoding.layout, encoding.table, 0.5 if encoding.between == "nearest" else ON_A_SAMPLE)
 
 
 _WRITERS: dict[type[Encoding], Callable[[Program, Any], Floats]] = {

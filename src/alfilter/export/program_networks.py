@@ -16,26 +16,33 @@ _TURN = 2 * math.pi
 Layer = dict[str, Any]
 
 
-def layers(made: Program, network: Network) -> list[Layer] | None:
+def layers(program: Program, network: Network) -> list[Layer] | None:
     """The layers of a network, or None where the page has no word for it."""
     writer = _WRITERS.get(type(network))
-    return None if writer is None else writer(made, network)
+    return None if writer is None else writer(program, network)
 
 
-def _layer(made: Program, weight: Any, bias: Any, shape: str, omega: float = 1.0, scale: float = 1.0) -> Layer:
-    return {"outputs": weight.shape[0], "inputs": weight.shape[1], "weight": made.keep(weight), "bias": made.keep(bias),
-            "shape": shape, "omega": float(omega), "scale": float(scale)}  # fmt: skip
+def _layer(program: Program, weight: Any, bias: Any, shape: str, omega: float = 1.0, scale: float = 1.0) -> Layer:
+    return {
+        "outputs": weight.shape[0],
+        "inputs": weight.shape[1],
+        "weight": program.store(weight),
+        "bias": program.store(bias),
+        "shape": shape,
+        "omega": float(omega),
+        "scale": float(scale),
+    }
 
 
-def _mlp(made: Program, network: MLP) -> list[Layer]:
+def _mlp(program: Program, network: MLP) -> list[Layer]:
     scales = [network.sharpness] * len(network.weights) if network.learned is None else network.learned.tolist()
     layers = [(w.cpu().numpy(), b.cpu().numpy()) for w, b in zip(network.weights, network.biases, strict=True)]
     shape = network.activation.removesuffix("-full")
-    hidden = [_layer(made, *layer, shape, network.omega, scales[i]) for i, layer in enumerate(layers[:-1])]
-    return [*hidden, _layer(made, *layers[-1], "linear")]
+    hidden = [_layer(program, *layer, shape, network.omega, scales[i]) for i, layer in enumerate(layers[:-1])]
+    return [*hidden, _layer(program, *layers[-1], "linear")]
 
 
-def _wavelet(made: Program, network: ComplexWavelet) -> list[Layer]:
+def _wavelet(program: Program, network: ComplexWavelet) -> list[Layer]:
     """Real and imaginary parts side by side instead of one half after the other, so that a pair can be activated."""
     weights, biases = ([t.cpu().numpy() for t in part] for part in network.real_layers())
     pairs = np.arange(len(biases[0])).reshape(2, -1).T.reshape(-1)  # re0, im0, re1, im1, …
@@ -44,28 +51,28 @@ def _wavelet(made: Program, network: ComplexWavelet) -> list[Layer]:
         columns = weight if i == 0 else weight[:, pairs]
         last = i == len(weights) - 1
         rows = (columns, bias) if last else (columns[pairs], bias[pairs])
-        layers.append(_layer(made, *rows, "linear" if last else "complex-wavelet", network.omega, network.scale))
+        layers.append(_layer(program, *rows, "linear" if last else "complex-wavelet", network.omega, network.scale))
     return layers
 
 
-def _heads(made: Program, network: Heads) -> list[Layer] | None:
+def _heads(program: Program, network: Heads) -> list[Layer] | None:
     """Networks side by side as one: weights in blocks along the diagonal, and their mean at the end."""
     members = [member for member in network.members if isinstance(member, MLP) and member.learned is None]
     if len(members) < len(network.members):
         return None
     first, count = members[0], len(members)
     depth = len(first.weights)
-    found = []
+    merged = []
     for i in range(depth):
         weights = [member.weights[i].cpu().numpy() for member in members]
         biases = [member.biases[i].cpu().numpy() for member in members]
         if i == depth - 1:
-            found.append(_layer(made, np.concatenate(weights, 1) / count, sum(biases) / count, "linear"))
+            merged.append(_layer(program, np.concatenate(weights, 1) / count, sum(biases) / count, "linear"))
             continue
         weight = np.concatenate(weights) if i == 0 else _diagonal(weights)
         shape = first.activation.removesuffix("-full")
-        found.append(_layer(made, weight, np.concatenate(biases), shape, first.omega, first.sharpness))
-    return found
+        merged.append(_layer(program, weight, np.concatenate(biases), shape, first.omega, first.sharpness))
+    return merged
 
 
 def _diagonal(blocks: list[Any]) -> Any:
@@ -81,38 +88,42 @@ def _diagonal(blocks: list[Any]) -> Any:
     return whole
 
 
-def _decoder(made: Program, network: LevelDecoder) -> list[Layer]:
+def _decoder(program: Program, network: LevelDecoder) -> list[Layer]:
     """The finest level's decoder; it sums the levels' features, so their columns are the same weights again."""
     decoder = network.decoders[-1]
     assert isinstance(decoder, MLP)
-    found = _mlp(made, decoder)
+    layers = _mlp(program, decoder)
     weight = _numbers(decoder.weights[0])
     x, grid = weight[:, : network.dims], weight[:, network.dims :]
     whole = np.concatenate((x, np.tile(grid, (1, network.levels))), 1)
-    return [{**found[0], "inputs": whole.shape[1], "weight": made.keep(whole)}, *found[1:]]
+    return [{**layers[0], "inputs": whole.shape[1], "weight": program.store(whole)}, *layers[1:]]
 
 
 # ── gates: per output Ω (2), φ, γ, μ (2), two left over; those of sines in turns ──────────────────────────────────────
 
 
-def _gated(made: Program, layer: Layer, kind: str, omega: Any, phase: Any, centre: Any = None, gamma: Any = 0) -> Layer:
+def _gated(
+    program: Program, layer: Layer, kind: str, omega: Any, phase: Any, centre: Any = None, gamma: Any = 0
+) -> Layer:
     rows = np.zeros((layer["outputs"], 8), np.float32)
     rows[:, :2], rows[:, 2], rows[:, 3] = omega, phase, gamma
     if centre is not None:
         rows[:, 4:6] = centre
-    return {**layer, "gate": {"kind": kind, "rows": made.keep(rows)}}
+    return {**layer, "gate": {"kind": kind, "rows": program.store(rows)}}
 
 
-def _products(made: Program, linears: list[tuple[Any, Any]], gates: list[tuple[Any, ...]]) -> list[Layer]:
+def _products(program: Program, linears: list[tuple[Any, Any]], gates: list[tuple[Any, ...]]) -> list[Layer]:
     """z ← g_0(x), z ← (W z + b) ⊙ g_i(x), then a linear output. gates: kind, Ω, φ and what else each has."""
     width = len(gates[0][2])
     start = (np.zeros((width, 2), np.float32), np.ones(width, np.float32))  # (0 x + 1) ⊙ g_0
     affine = [start, *linears[:-1]]
-    found = [_gated(made, _layer(made, *pair, "plain"), *gate) for pair, gate in zip(affine, gates, strict=True)]
-    return [*found, _layer(made, *linears[-1], "linear")]
+    products = [
+        _gated(program, _layer(program, *pair, "plain"), *gate) for pair, gate in zip(affine, gates, strict=True)
+    ]
+    return [*products, _layer(program, *linears[-1], "linear")]
 
 
-def _mfn(made: Program, network: MFN) -> list[Layer]:
+def _mfn(program: Program, network: MFN) -> list[Layer]:
     gates: list[tuple[Any, ...]] = []
     for i, (omega, phase) in enumerate(zip(network.omegas, network.phases, strict=True)):
         turns = _numbers(omega) / _TURN, _numbers(phase) / _TURN
@@ -121,10 +132,10 @@ def _mfn(made: Program, network: MFN) -> list[Layer]:
         else:
             gates.append(("sine", *turns))
     pairs = zip(network.weights, network.biases, strict=True)
-    return _products(made, [(_numbers(w), _numbers(b)) for w, b in pairs], gates)
+    return _products(program, [(_numbers(w), _numbers(b)) for w, b in pairs], gates)
 
 
-def _bacon(made: Program, network: Bacon) -> list[Layer]:
+def _bacon(program: Program, network: Bacon) -> list[Layer]:
     """The finest output alone."""
     stretch = _numbers(network.stretch)
     gates = [
@@ -132,16 +143,16 @@ def _bacon(made: Program, network: Bacon) -> list[Layer]:
         for i, phase in enumerate(network.phases)
     ]
     pairs = [*zip(network.weights, network.biases, strict=True), (network.head_weights[-1], network.head_biases[-1])]
-    return _products(made, [(_numbers(w), _numbers(b)) for w, b in pairs], gates)
+    return _products(program, [(_numbers(w), _numbers(b)) for w, b in pairs], gates)
 
 
-def _poly(made: Program, network: PolyINR) -> list[Layer]:
+def _poly(program: Program, network: PolyINR) -> list[Layer]:
     """l(W z + b) ⊙ l(A x + c): the slope of both is the layer's scale."""
     affine = [(_numbers(w), _numbers(b)) for w, b in zip(network.weights, network.biases, strict=True)]
     maps = [(_numbers(a), _numbers(c)) for a, c in zip(network.maps, network.offsets, strict=True)]
-    leaky = [_layer(made, *pair, "leaky", scale=network.slope) for pair in affine[:-1]]
-    gated = [_gated(made, layer, "leaky", *pair) for layer, pair in zip(leaky, maps[1:], strict=False)]
-    return [_layer(made, *maps[0], "plain"), *gated, leaky[-1], _layer(made, *affine[-1], "linear")]
+    leaky = [_layer(program, *pair, "leaky", scale=network.slope) for pair in affine[:-1]]
+    gated = [_gated(program, layer, "leaky", *pair) for layer, pair in zip(leaky, maps[1:], strict=False)]
+    return [_layer(program, *maps[0], "plain"), *gated, leaky[-1], _layer(program, *affine[-1], "linear")]
 
 
 def _numbers(t: Tensor) -> Any:

@@ -21,8 +21,8 @@ class Program:
     parts: list[Floats] = field(default_factory=list)
     size: int = 0
 
-    def keep(self, numbers: Any) -> list[int]:
-        """Store numbers and say where they are."""
+    def store(self, numbers: Any) -> list[int]:
+        """Append numbers; returns where they are: [first, count]."""
         flat = np.ascontiguousarray(numbers, np.float32).reshape(-1)
         self.parts.append(flat)
         self.size += flat.size

@@ -2,6 +2,6 @@
 
 from alfilter.geometry.distance import signed_distance, winding_number
 from alfilter.geometry.frame import Frame
-from alfilter.geometry.repair import Diagnosis, Triangles, mend
+from alfilter.geometry.repair import Diagnosis, Triangles, repair_mesh
 
-__all__ = ["Diagnosis", "Frame", "Triangles", "mend", "signed_distance", "winding_number"]
+__all__ = ["Diagnosis", "Frame", "Triangles", "repair_mesh", "signed_distance", "winding_number"]

@@ -12,7 +12,7 @@ Mask = NDArray[np.bool_]
 
 
 def over_corners(values: NDArray[Any], join: Any) -> NDArray[Any]:
-    """The eight corners of every cell joined: (M, M, M) → (M-1, M-1, M-1)."""
+    """The eight corners of every cell combined by `join` (add, minimum, …): (M, M, M) → (M-1, M-1, M-1)."""
     for axis in range(3):
         values = join(*neighbours(values, axis))
     return values
@@ -26,13 +26,13 @@ def neighbours(values: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[A
     return values[tuple(before)], values[tuple(after)]
 
 
-def doubled(cells: NDArray[Any]) -> NDArray[Any]:
+def subdivided(cells: NDArray[Any]) -> NDArray[Any]:
     """Each cell as its eight children."""
     return cells.repeat(2, 0).repeat(2, 1).repeat(2, 2)
 
 
-def mixed(values: Values) -> Mask:
-    """Cells whose corners have both signs."""
+def sign_changes(values: Values) -> Mask:
+    """Cells whose corners have both signs: the surface runs through them."""
     inside = values < 0
     both: Mask = over_corners(inside, np.logical_or) & ~over_corners(inside, np.logical_and)
     return both
@@ -47,7 +47,7 @@ def corners_of(cells: Mask) -> Mask:
     return cells
 
 
-def slopes(values: Values) -> Values:
+def gradient_norms(values: Values) -> Values:
     """|∇f| of every cell in units of f per side, from the mean differences along its edges."""
     squared = np.zeros([n - 1 for n in values.shape], np.float32)
     for axis in range(3):
@@ -58,7 +58,7 @@ def slopes(values: Values) -> Values:
     return np.sqrt(squared)
 
 
-def bends(values: Values) -> Values:
+def second_differences(values: Values) -> Values:
     """∑_k |δ²_k f| of every cell in units of f: the greatest of its corners."""
     total = np.zeros(values.shape, np.float32)
     for axis in range(3):
@@ -67,19 +67,19 @@ def bends(values: Values) -> Values:
         into[1:-1] += bend
         into[0] += bend[0]
         into[-1] += bend[-1]
-    found: Values = over_corners(total, np.maximum)
-    return found
+    greatest: Values = over_corners(total, np.maximum)
+    return greatest
 
 
-def widest(values: Values) -> Values:
+def local_maximum(values: Values) -> Values:
     """The greatest of each cell and its 26 neighbours."""
     from scipy.ndimage import maximum_filter
 
-    found: Values = maximum_filter(values, size=3, mode="nearest")
-    return found
+    greatest: Values = maximum_filter(values, size=3, mode="nearest")
+    return greatest
 
 
-def grown(cells: Mask) -> Mask:
+def dilated(cells: Mask) -> Mask:
     """Marked cells and all their neighbours."""
     from scipy.ndimage import binary_dilation
 

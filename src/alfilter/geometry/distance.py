@@ -15,23 +15,23 @@ Index = NDArray[np.int64]
 _BITS = 7  # of the curve that orders queries: neighbours visit the same branches of the tree
 
 
-class Nearby:
-    """The trees over a mesh, built when first needed and kept: they take longer than thousands of queries."""
+class MeshDistance:
+    """Distances to one mesh; its trees are built at the first query, which takes longer than thousands of queries."""
 
     def __init__(self, vertices: Array, faces: Index) -> None:
         self.vertices, self.faces = vertices, faces
-        self._boxes: Any = None
-        self._turns: Any = None
+        self._aabb: Any = None
+        self._winding: Any = None
 
     def unsigned(self, points: Array) -> Array:
         """min_q |p - q| over the surface. points: (n, 3) → (n,)."""
-        if self._boxes is None:
-            self._boxes = need("igl").AABB()
-            self._boxes.init(self.vertices, self.faces)
+        if self._aabb is None:
+            self._aabb = need("igl").AABB()
+            self._aabb.init(self.vertices, self.faces)
         order = curve_order(points)
         queries = np.ascontiguousarray(points[order], dtype=np.float64)
         out = np.empty(len(points))
-        out[order] = np.sqrt(np.atleast_1d(self._boxes.squared_distance(self.vertices, self.faces, queries)[0]))
+        out[order] = np.sqrt(np.atleast_1d(self._aabb.squared_distance(self.vertices, self.faces, queries)[0]))
         return out
 
     def winding(self, points: Array) -> Array:
@@ -39,10 +39,10 @@ class Nearby:
 
         Jacobson et al. 2013, in the fast approximation of Barill et al. 2018.
         """
-        if self._turns is None:
-            self._turns = need("igl").FastWindingNumberBVH()
-            self._turns.init(self.vertices, self.faces)
-        return np.atleast_1d(self._turns.winding_number(np.ascontiguousarray(points, dtype=np.float64)))
+        if self._winding is None:
+            self._winding = need("igl").FastWindingNumberBVH()
+            self._winding.init(self.vertices, self.faces)
+        return np.atleast_1d(self._winding.winding_number(np.ascontiguousarray(points, dtype=np.float64)))
 
     def signed(self, points: Array) -> Array:
         """±the distance, negative where the winding number is above 0.5. points: (n, 3) → (n,)."""
@@ -62,17 +62,17 @@ def signed_distance(points: Array, vertices: Array, faces: Index) -> Array:
     >>> signed_distance(np.array([[0.0, 0, 0], [0, 0, 3]]), cube, np.array(sides)).tolist()
     [-1.0, 2.0]
     """
-    return Nearby(vertices, faces).signed(points)
+    return MeshDistance(vertices, faces).signed(points)
 
 
 def winding_number(points: Array, vertices: Array, faces: Index) -> Array:
-    """`Nearby.winding` of one set of points."""
-    return Nearby(vertices, faces).winding(points)
+    """`MeshDistance.winding` of one set of points."""
+    return MeshDistance(vertices, faces).winding(points)
 
 
 def surface_distance(points: Array, vertices: Array, faces: Index) -> Array:
-    """`Nearby.unsigned` of one set of points."""
-    return Nearby(vertices, faces).unsigned(points)
+    """`MeshDistance.unsigned` of one set of points."""
+    return MeshDistance(vertices, faces).unsigned(points)
 
 
 def curve_order(points: Array) -> Index:
@@ -92,13 +92,13 @@ def curve_order(points: Array) -> Index:
 def cloud_distance(points: Array, cloud: Array, normals: Array) -> Array:
     """The source's target for an oriented cloud: s(p) = (p - v_0) · mean of the normals of the 3 nearest points.
 
-    v_0 is the nearest; the mean is not made a unit vector again. Exact on a plane; far from the cloud it is no true
+    v_0 is the nearest; the mean is not normalised again. Exact on a plane; far from the cloud it is no true
     distance. points: (n, 3), cloud and unit normals: (m, 3) → (n,).
     """
     from scipy.spatial import cKDTree
 
     nearest = min(3, len(cloud))
-    found = np.asarray(cKDTree(cloud).query(points, k=nearest)[1]).reshape(len(points), nearest)
-    mean = normals[found].mean(axis=1)  # (n, 3)
-    out: Array = ((points - cloud[found[:, 0]]) * mean).sum(axis=1)
+    neighbours = np.asarray(cKDTree(cloud).query(points, k=nearest)[1]).reshape(len(points), nearest)
+    mean = normals[neighbours].mean(axis=1)  # (n, 3)
+    out: Array = ((points - cloud[neighbours[:, 0]]) * mean).sum(axis=1)
     return out

@@ -1,4 +1,4 @@
-"""What is wrong with a mesh, what is mended, and what cannot be."""
+"""What is wrong with a mesh, what is repaired, and what cannot be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.extras import free_memory, need
-from alfilter.geometry.distance import Array, Index, Nearby
+from alfilter.geometry.distance import Array, Index, MeshDistance
 
 LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes
 MANY = 1_000_000  # faces from which on the work is announced, and the trees over them exist once only
@@ -22,7 +22,7 @@ _PROBES = 20_000  # points that decide whether a mesh encloses anything
 
 @dataclass(frozen=True)
 class Triangles:
-    """A mended mesh: vertices (n, 3), faces (m, 3) wound so that normals point outwards."""
+    """A repaired mesh: vertices (n, 3), faces (m, 3) wound so that normals point outwards."""
 
     vertices: Array
     faces: Index
@@ -51,18 +51,18 @@ class Diagnosis:
         return self.open_edges == 0 and self.crowded_edges == 0
 
     def lines(self) -> list[str]:
-        """The diagnosis in words, a finding a line; what was repaired is said."""
+        """The diagnosis in words, one finding per line, with what was repaired."""
         parts = f"{self.components} component{'s' * (self.components != 1)}"
         closed = "watertight" if self.watertight else "not watertight"
-        said = [f"mesh: {self.faces:,} faces, {self.vertices:,} vertices, {parts}, {closed}"]
+        lines = [f"mesh: {self.faces:,} faces, {self.vertices:,} vertices, {parts}, {closed}"]
         if self.open_edges:
-            said.append(f"{self.open_edges:,} open edges: the winding number closes the holes")
+            lines.append(f"{self.open_edges:,} open edges: the winding number closes the holes")
         if self.crowded_edges:
-            said.append(f"{self.crowded_edges:,} edges with more than two faces: left as they are")
+            lines.append(f"{self.crowded_edges:,} edges with more than two faces: left as they are")
         if self.mixed_edges:
-            said.append(f"mixed winding at {self.mixed_edges:,} edges: faces turned to agree with their neighbours")
+            lines.append(f"mixed winding at {self.mixed_edges:,} edges: faces turned to agree with their neighbours")
         if self.inverted:
-            said.append("inverted winding: all faces turned")
+            lines.append("inverted winding: all faces turned")
         for count, what, done in (
             (self.duplicate_vertices, "duplicate vertices", "merged"),
             (self.unused_vertices, "unused vertices", "dropped"),
@@ -70,22 +70,22 @@ class Diagnosis:
             (self.duplicate_faces, "faces that occur twice", "dropped"),
         ):
             if count:
-                said.append(f"{count:,} {what}: {done}")
+                lines.append(f"{count:,} {what}: {done}")
         if self.buried > 0.001:
-            said.append(f"{self.buried:.1%} of the surface lies inside the shape (self-intersection): left as it is")
-        return said
+            lines.append(f"{self.buried:.1%} of the surface lies inside the shape (self-intersection): left as it is")
+        return lines
 
     def describe(self) -> dict[str, Any]:
         """For a model file."""
         return {**asdict(self), "watertight": self.watertight}
 
 
-def mend(
+def repair_mesh(
     vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh", say: Callable[[str], None] = lambda line: None
 ) -> tuple[Triangles, Diagnosis]:
     """A clean copy of a mesh and the diagnosis of the original; a mesh that encloses nothing is refused.
 
-    say: told what is being done to a mesh of many faces.
+    say: called with what is being done to a mesh of many faces.
     """
     points, corners = _checked(vertices, faces, name)
     if len(corners) < MANY:
@@ -172,7 +172,7 @@ def _checked(vertices: NDArray[Any], faces: NDArray[Any], name: str) -> tuple[Ar
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
         raise UserError(
-            f"expected finite vertices in {name}, got {len(bad)} NaN or infinite, the first is {bad[0]}; mend them"
+            f"expected finite vertices in {name}, got {len(bad)} NaN or infinite, the first is {bad[0]}; repair them"
         )
     if corners.min() < 0 or corners.max() >= len(points):
         raise UserError(f"a face of {name} names vertex {int(corners.max())}, there are {len(points)}; it is damaged")
@@ -193,19 +193,19 @@ def _merge(points: Array, corners: Index) -> tuple[Array, Index, int]:
 def _drop_degenerate(points: Array, corners: Index, name: str) -> tuple[Index, int]:
     extent = float((points.max(axis=0) - points.min(axis=0)).max())
     area = face_areas(points, corners)
-    kept = area > 1e-14 * extent * extent
-    if not kept.any():
+    remaining = area > 1e-14 * extent * extent
+    if not remaining.any():
         raise UserError(f"no face of {name} has an area; give a surface that encloses a volume")
-    return (corners, 0) if kept.all() else (np.ascontiguousarray(corners[kept]), int((~kept).sum()))
+    return (corners, 0) if remaining.all() else (np.ascontiguousarray(corners[remaining]), int((~remaining).sum()))
 
 
 def _drop_twins(corners: Index) -> tuple[Index, int]:
     """Faces with the same three vertices and the same sense count once."""
     first = np.argmin(corners, axis=1)[:, None]
     order, new = rows_in_order(np.take_along_axis(corners, (first + np.arange(3)) % 3, axis=1))
-    kept = np.sort(order[new])
-    lost = len(corners) - len(kept)
-    return (np.ascontiguousarray(corners[kept]), lost) if lost else (corners, 0)
+    remaining = np.sort(order[new])
+    lost = len(corners) - len(remaining)
+    return (np.ascontiguousarray(corners[remaining]), lost) if lost else (corners, 0)
 
 
 def _drop_unused(points: Array, corners: Index) -> tuple[Array, Index, int]:
@@ -269,7 +269,7 @@ def _probe(points: Array, corners: Index, name: str) -> float:
     middle = points[corners[chosen]].mean(axis=1)
     extent = float((points.max(axis=0) - points.min(axis=0)).max())
     step = 1e-4 * extent * face_normals(points, corners[chosen]) / area[chosen][:, None]
-    mesh = Nearby(points, corners)
+    mesh = MeshDistance(points, corners)
     below = mesh.winding(middle - step) > 0.55  # a plane stays at 0.5
     if below.mean() < 0.01:
         raise UserError(f"{name} encloses nothing (no inside behind its faces); close it, or give points with normals")

@@ -1,4 +1,4 @@
-"""A shaded picture of a surface from many of its points: no graphics library, any number of faces, about a second."""
+"""A shaded picture of a surface by splatting many of its points: no graphics library, any number of faces."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def splat(
     tilt: float = 0.2,
     centre: tuple[float, float] = (0.0, 0.0),
     reach: float = REACH,
-    brush: int = 1,
+    point_size: int = 1,
 ) -> Array:
     """A picture (size, size, 3) in [0, 1] of points (n, 3) with unit normals, seen along the third axis.
 
     The nearest point of each pixel is painted; what faces away is left out. turn, tilt: radians about the second and
-    the first axis. centre, reach: middle and half side of the window, in the turned frame, right and up. brush: pixels
-    along each side of what a point paints, so that an enlarged part has no holes.
+    the first axis. centre, reach: middle and half side of the window, in the turned frame, right and up. point_size:
+    side of the square that a point paints, in pixels, so that an enlarged part has no holes.
     """
     c, s = np.cos(turn), np.sin(turn)
     d, t = np.cos(tilt), np.sin(tilt)
@@ -36,8 +36,10 @@ def splat(
     shown = (normals[:, 2] > 0) & (np.abs(across) <= 1).all(axis=1)
     points, normals, across = points[shown], normals[shown], across[shown]
     order = np.argsort(points[:, 2], kind="stable")  # the nearest is painted last
-    marks = np.stack(np.meshgrid(np.arange(brush), np.arange(brush)), axis=-1).reshape(-1, 2) - brush // 2
-    pixel = ((across[order] + 1) / 2 * size).astype(np.int64)[:, None] + marks  # (n, brush², 2)
+    marks = (
+        np.stack(np.meshgrid(np.arange(point_size), np.arange(point_size)), axis=-1).reshape(-1, 2) - point_size // 2
+    )
+    pixel = ((across[order] + 1) / 2 * size).astype(np.int64)[:, None] + marks  # (n, point_size², 2)
     pixel = np.clip(pixel, 0, size - 1).reshape(-1, 2)
     shade = np.repeat(0.18 + 0.82 * np.clip(normals[order] @ LIGHT, 0, 1), len(marks))
     picture = np.ones((size, size, 3))

@@ -1,7 +1,7 @@
 """The zero surface of a field, from coarse to fine: only cells that can hold it are evaluated.
 
-A grid of N³ vertices over [-1, 1]³ is looked at with strides 16, 8, 4, 2 and 1. A cell whose eight corners have one
-sign is given up when the field cannot reach zero in it:
+A grid of N³ vertices over [-1, 1]³ is evaluated with strides 16, 8, 4, 2 and 1. A cell whose eight corners have one
+sign is discarded when the field cannot reach zero in it:
 
     mean |f_i| > 1.122 L s h    or    min |f_i| > 0.866 L s h,
 
@@ -10,7 +10,7 @@ distance to the corners is at most 1.122 sides (at a corner: (3 + 3√2 + √3)/
 known: it is the steepest slope found in the cell and its neighbours, at least the median one, times a margin.
 
 Before the last stride a sharper bound is used as well. Between the corners of a cell the field differs from its
-trilinear interpolant, which keeps their sign, by at most ∑_k max |∂²f/∂x_k²| (s h)²/8. So a cell is also given up when
+trilinear interpolant, which keeps their sign, by at most ∑_k max |∂²f/∂x_k²| (s h)²/8. So a cell is also discarded when
 
     min |f_i| > (margin ⋅ 2.7 / 8) ∑_k |δ²_k f|    and    min |f_i| > 0.1 L s h,
 
@@ -18,9 +18,9 @@ trilinear interpolant, which keeps their sign, by at most ∑_k max |∂²f/∂x
 cells that are left can hold the surface: those whose interpolated corners come closer to zero than that, or have both
 signs. Where the field bends little, what is evaluated is a skin of one or two cells around the surface.
 
-Two checks make up for an L that was too small. A cell that was given up but turns out to touch both signs is taken
-back, with its neighbours, until there is none left: a surface that was found anywhere is followed everywhere. And
-random vertices of given-up cells are evaluated: one with the wrong sign takes its cell back.
+Two checks make up for an L that was too small. A discarded cell that turns out to touch both signs becomes
+active again, with its neighbours, until there is none left: a surface that was found anywhere is followed everywhere.
+And random vertices of discarded cells are evaluated: one with the wrong sign makes its cell active again.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from alfilter.errors import UserError
 from alfilter.geometry.cells import (
     Mask,
     Values,
-    bends,
     corners_of,
-    doubled,
-    grown,
-    mixed,
+    dilated,
+    gradient_norms,
+    local_maximum,
     over_corners,
-    slopes,
+    second_differences,
+    sign_changes,
+    subdivided,
     upsampled,
-    widest,
 )
 from alfilter.geometry.repair import face_normals
 
@@ -55,9 +55,9 @@ _SLAB = 32  # cells of the last level that are in memory together, along the fir
 _STEP = _SLAB // 2  # the same in cells of the level before
 _BENT = 2.7 / 8  # of the second differences; with the margin two thirds of them, five times what a smooth field needs
 _NOISE = (
-    0.6  # of the cells: a field whose surface is nearly everywhere is finer than the grid, no bound holds, look at all
+    0.6  # of the cells: a field whose surface is nearly everywhere is finer than the grid: no bound holds, evaluate all
 )
-_PROBES = 50_000  # given-up vertices that are looked at all the same
+_PROBES = 50_000  # vertices of discarded cells that are evaluated as a check
 
 
 @dataclass
@@ -107,12 +107,12 @@ def memory_needed(resolution: int, cells: float = 12.0) -> int:
 
 @dataclass
 class _Level:
-    """Values on every `stride`-th vertex (filled in between where not evaluated) and the cells that are kept."""
+    """Values on every `stride`-th vertex, interpolated where not evaluated; the cells that may hold the surface."""
 
     stride: int
     values: Values  # (M, M, M)
     known: Mask  # (M, M, M)
-    kept: Mask  # (M-1, M-1, M-1)
+    active: Mask  # (M-1, M-1, M-1)
     doubt: Values | None = None  # (M-1, M-1, M-1), how far the field may be from its interpolant; none: any distance
 
 
@@ -137,17 +137,17 @@ class _Pyramid:
         return self.prune(level)
 
     def refine(self, level: _Level) -> _Level:
-        """Half the stride: children of kept cells are evaluated, the rest is interpolated, which keeps its sign."""
+        """Half the stride: children of active cells are evaluated, the rest is interpolated, which keeps its sign."""
         values, known = upsampled(level.values), np.zeros((2 * len(level.values) - 1,) * 3, bool)
         known[::2, ::2, ::2] = level.known
-        finer = _Level(level.stride // 2, values, known, doubled(level.kept))
+        finer = _Level(level.stride // 2, values, known, subdivided(level.active))
         self.fill(finer)
         self.close(finer)
         return self.prune(finer)
 
     def fill(self, level: _Level) -> None:
-        """Evaluate the corners of kept cells that are not known yet."""
-        wanted = corners_of(level.kept) & ~level.known
+        """Evaluate the corners of active cells that are not known yet."""
+        wanted = corners_of(level.active) & ~level.known
         index = np.flatnonzero(wanted)
         level.values.reshape(-1)[index] = self.at(np.stack(np.unravel_index(index, wanted.shape), 1) * level.stride)
         level.known |= wanted
@@ -164,53 +164,55 @@ class _Pyramid:
         return np.where(values == 0, np.float32(1e-12), values)
 
     def close(self, level: _Level) -> None:
-        """Take given-up cells back while any of them touches both signs."""
-        while (lost := mixed(level.values) & ~level.kept).any():
+        """Make discarded cells active again while any of them touches both signs."""
+        while (lost := sign_changes(level.values) & ~level.active).any():
             self.reopened += int(lost.sum())
-            level.kept |= grown(lost)
+            level.active |= dilated(lost)
             self.fill(level)
 
     def prune(self, level: _Level) -> _Level:
-        """Give up the cells that the field cannot reach zero in."""
+        """Discard the cells in which the field cannot reach zero."""
         if self.dense:
             return level
         side = level.stride * 2 / (self.resolution - 1)
         corners = np.abs(level.values)
         mean, least = over_corners(corners, np.add) / 8, over_corners(corners, np.minimum)
-        slope = slopes(level.values) / side
-        usual = float(np.median(slope[level.kept])) if level.kept.any() else 1.0
-        bound = self.margin * side * np.maximum(widest(slope), usual)
+        slope = gradient_norms(level.values) / side
+        usual = float(np.median(slope[level.active])) if level.active.any() else 1.0
+        bound = self.margin * side * np.maximum(local_maximum(slope), usual)
         free = (mean > 1.122 * bound) | (least > 0.866 * bound)
         if level.stride == 2:
-            level.doubt = np.maximum(_BENT * self.margin * bends(level.values), 0.1 * bound)
+            level.doubt = np.maximum(_BENT * self.margin * second_differences(level.values), 0.1 * bound)
             free |= least > level.doubt
-        level.kept &= ~free | mixed(level.values)
-        if level.kept.mean() > _NOISE:
-            level.kept[...], level.doubt = True, None
+        level.active &= ~free | sign_changes(level.values)
+        if level.active.mean() > _NOISE:
+            level.active[...], level.doubt = True, None
             self.fill(level)
         return level
 
     def probe(self, level: _Level) -> _Level:
-        """Look at random vertices of given-up cells; a wrong sign takes the cell and its neighbours back."""
-        before = level.kept.copy()
+        """Evaluate random vertices of discarded cells; a wrong sign makes the cell and its neighbours active again."""
+        before = level.active.copy()
         for attempt in range(8):
-            given_up = np.flatnonzero(~level.kept)
-            if len(given_up) == 0:
+            discarded = np.flatnonzero(~level.active)
+            if len(discarded) == 0:
                 break
             rng = np.random.default_rng(attempt)
-            cells = np.stack(np.unravel_index(rng.choice(given_up, min(_PROBES, len(given_up))), level.kept.shape), 1)
-            found = self.at(cells * level.stride + level.stride // 2)
-            wrong = cells[np.signbit(found) != np.signbit(level.values[tuple(cells.T)])]
+            cells = np.stack(
+                np.unravel_index(rng.choice(discarded, min(_PROBES, len(discarded))), level.active.shape), 1
+            )
+            values = self.at(cells * level.stride + level.stride // 2)
+            wrong = cells[np.signbit(values) != np.signbit(level.values[tuple(cells.T)])]
             if len(wrong) == 0:
                 break
-            lost = np.zeros_like(level.kept)
+            lost = np.zeros_like(level.active)
             lost[tuple(wrong.T)] = True
             self.reopened += len(wrong)
-            level.kept |= grown(grown(lost))
+            level.active |= dilated(dilated(lost))
             self.fill(level)
             self.close(level)
         if level.doubt is not None:
-            level.doubt[level.kept & ~before] = np.inf  # nothing was known of how it bends there
+            level.doubt[level.active & ~before] = np.inf  # nothing was known of how it bends there
         return level
 
 
@@ -246,7 +248,7 @@ class _Slabs:
 
     def __init__(self, pyramid: _Pyramid, level: _Level) -> None:
         self.pyramid, self.level = pyramid, level
-        self.starts = range(0, len(level.kept), _STEP)
+        self.starts = range(0, len(level.active), _STEP)
         self._found: dict[int, tuple[NDArray[np.int64], Values]] = {}
 
     def slab(self, first: int) -> tuple[Values, Mask]:
@@ -268,17 +270,17 @@ class _Slabs:
     def settle(self, first: int) -> None:
         """Evaluate the cells of a slab that can hold the surface, and follow it from there."""
         values, known = self.slab(first)
-        kept = doubled(self.level.kept[first : first + _STEP])
-        wanted = kept
+        active = subdivided(self.level.active[first : first + _STEP])
+        wanted = active
         if self.level.doubt is not None:
             least = over_corners(np.abs(values), np.minimum)
-            wanted = kept & (mixed(values) | (least <= doubled(self.level.doubt[first : first + _STEP])))
+            wanted = active & (sign_changes(values) | (least <= subdivided(self.level.doubt[first : first + _STEP])))
         while wanted.any():
             self.evaluate(values, known, wanted, 2 * first)
             wanted = _unfinished(values, known)
-            if (lost := wanted & ~kept).any():  # the bound was wrong here: look around
+            if (lost := wanted & ~active).any():  # the bound was wrong here: look around
                 self.pyramid.reopened += int(lost.sum())
-                wanted |= grown(lost)
+                wanted |= dilated(lost)
         index = np.flatnonzero(known)
         self._found[first] = index, values.reshape(-1)[index]
 
@@ -293,7 +295,7 @@ class _Slabs:
 
 def _unfinished(values: Values, known: Mask) -> Mask:
     """Cells of both signs with a corner that was not evaluated."""
-    open_cells: Mask = mixed(values) & ~over_corners(known, np.logical_and)
+    open_cells: Mask = sign_changes(values) & ~over_corners(known, np.logical_and)
     return open_cells
 
 
@@ -304,7 +306,7 @@ def _march(values: Values) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         return none
     from skimage.measure import marching_cubes
 
-    crossing = mixed(values)
+    crossing = sign_changes(values)
     if not crossing.any():
         return none
     vertices, faces, _, _ = marching_cubes(  # type: ignore[no-untyped-call]
@@ -321,8 +323,8 @@ def _weld(pieces: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     edge = np.flatnonzero((vertices[:, 0] % _SLAB == 0) & (vertices[:, 0] > 0))
     number = np.arange(len(vertices))
     if len(edge):
-        _, kept, inverse = np.unique(vertices[edge], axis=0, return_index=True, return_inverse=True)
-        number[edge] = edge[kept][inverse.reshape(-1)]
+        _, first, inverse = np.unique(vertices[edge], axis=0, return_index=True, return_inverse=True)
+        number[edge] = edge[first][inverse.reshape(-1)]
     faces = number[faces]
     used = np.zeros(len(vertices), bool)
     used[faces] = True

@@ -1,6 +1,6 @@
-"""A neighbour process that measures distances while the caller trains: libigl holds the interpreter's lock.
+"""A worker process that computes distances while the caller trains, since libigl holds the interpreter's lock.
 
-Spoken over pipes: one line of JSON with the counts, then raw numbers. It ends when its input does.
+Arrays go through pipes: one line of JSON with type and shape, then the raw numbers. The worker ends with its input.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, Nearby
+from alfilter.geometry.distance import Array, MeshDistance
 
 Index = NDArray[np.int64]
 
@@ -35,18 +35,18 @@ class DistanceWorker:
             [sys.executable, "-P", "-m", "alfilter.geometry.worker"],  # -P: nothing is imported from the current folder
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
         )  # fmt: skip
-        self._turn = Lock()
+        self._lock = Lock()
         weakref.finalize(self, _end, self._process)
         _send(self._input, vertices)
         _send(self._input, faces)
 
     def distance(self, points: Array) -> Array:
         """points: (n, 3) → (n,). OSError when the process is gone."""
-        with self._turn:  # one question at a time
+        with self._lock:  # one request at a time
             _send(self._input, points)
             answer = _receive(self._output)
         if answer is None:
-            raise OSError("the process that measures distances ended")
+            raise OSError("the process that computes distances ended")
         return answer
 
     @property
@@ -65,15 +65,15 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     vertices, faces = _receive(source), _receive(source)
     if vertices is None or faces is None:
         return
-    mesh = Nearby(vertices, faces)
+    mesh = MeshDistance(vertices, faces)
     while (points := _receive(source)) is not None:
         _send(sink, mesh.signed(points))
 
 
 def _send(stream: IO[bytes], array: NDArray[np.float64] | Index) -> None:
-    plain = np.ascontiguousarray(array)
-    stream.write(json.dumps([plain.dtype.str, list(plain.shape)]).encode() + b"\n")
-    stream.write(plain.tobytes())
+    block = np.ascontiguousarray(array)
+    stream.write(json.dumps([block.dtype.str, list(block.shape)]).encode() + b"\n")
+    stream.write(block.tobytes())
     stream.flush()
 
 
@@ -92,10 +92,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            with suppress(OSError):  # what was not sent yet finds nobody
+            with suppress(OSError):  # nobody reads what was not sent yet
                 stream.close()
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who trains
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that trains
     serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,6 +1,6 @@
 """How alike two surfaces are: Chamfer with its floor, IoU, normals, the worst distance.
 
-Every length is in the units of the meshes that are given. Chamfer in this literature sits at the noise of its own
+Every length is in the units of the meshes. Chamfer in this literature sits at the noise of its own
 sampling: with N points on an area A the reference against itself gives about 2A/(πN), never zero. That floor is
 measured and returned beside every Chamfer; only the part above it says something about the surface.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, Index, Nearby
+from alfilter.geometry.distance import Array, Index, MeshDistance
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.repair import Triangles, face_normals
 
@@ -21,7 +21,7 @@ _AT_ONCE = 1 << 12  # exact distances taken together when the worst is looked fo
 
 
 def compare(
-    found: Triangles,
+    surface: Triangles,
     reference: Triangles,
     *,
     points: int = POINTS,
@@ -35,7 +35,7 @@ def compare(
     closed: whether the reference is watertight; if not, its inside is taken from the winding number, which is slower.
     """
     rng = np.random.default_rng(seed)
-    ours, ours_normals = surface_samples(found, points, rng)
+    ours, ours_normals = surface_samples(surface, points, rng)
     theirs, theirs_normals = surface_samples(reference, points, rng)
     again, _ = surface_samples(reference, points, rng)
     there, there_index = nearest(theirs, ours)
@@ -49,9 +49,9 @@ def compare(
         "chamfer": total,
         "chamfer_half": total / 2,
         "chamfer_floor": chamfer(nearest(theirs, again)[0], nearest(again, theirs)[0]),
-        "iou": iou(found, reference, grid, closed),
+        "iou": iou(surface, reference, grid, closed),
         "normals": float(both.mean()),
-        "hausdorff": hausdorff(found, reference, ours, theirs),
+        "hausdorff": hausdorff(surface, reference, ours, theirs),
     }
 
 
@@ -86,16 +86,16 @@ def surface_samples(mesh: Triangles, count: int, rng: np.random.Generator) -> tu
     return points, across[face] / area[face][:, None]
 
 
-def iou(found: Triangles, reference: Triangles, grid: int = GRID, closed: bool = True) -> float:
+def iou(surface: Triangles, reference: Triangles, grid: int = GRID, closed: bool = True) -> float:
     """Volume of the intersection over volume of the union, on a grid of cubes over the box of both surfaces.
 
     The grid covers the shapes and nothing else: over a larger box the same number of points would see less of them.
     """
-    both = np.concatenate([found.vertices, reference.vertices])
+    both = np.concatenate([surface.vertices, reference.vertices])
     low, high = both.min(axis=0), both.max(axis=0)
     step = float((high - low).max()) / grid
     x, y, z = (low[k] + step * (np.arange(max(1, int(np.ceil((high[k] - low[k]) / step)))) + 0.5) for k in range(3))
-    ours = occupied(found.vertices, found.faces, (x, y, z))
+    ours = occupied(surface.vertices, surface.faces, (x, y, z))
     theirs = occupied(reference.vertices, reference.faces, (x, y, z)) if closed else _wound(reference, (x, y, z))
     joint = int((ours | theirs).sum())
     return float((ours & theirs).sum() / joint) if joint else 1.0
@@ -104,26 +104,26 @@ def iou(found: Triangles, reference: Triangles, grid: int = GRID, closed: bool =
 def _wound(mesh: Triangles, axes: tuple[Array, Array, Array]) -> NDArray[np.bool_]:
     """Inside by the winding number, for meshes with holes."""
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    near = Nearby(mesh.vertices, mesh.faces)
+    near = MeshDistance(mesh.vertices, mesh.faces)
     parts = [near.winding(points[k : k + _BATCH]) for k in range(0, len(points), _BATCH)]
     return (np.concatenate(parts) > 0.5).reshape([len(axis) for axis in axes])
 
 
-def hausdorff(found: Triangles, reference: Triangles, ours: Array, theirs: Array) -> float:
+def hausdorff(surface: Triangles, reference: Triangles, ours: Array, theirs: Array) -> float:
     """The worst distance of samples and vertices of one surface to the other surface itself, both ways."""
-    out = _farthest(np.concatenate([ours, found.vertices]), theirs, reference)
-    back = _farthest(np.concatenate([theirs, reference.vertices]), ours, found)
+    out = _farthest(np.concatenate([ours, surface.vertices]), theirs, reference)
+    back = _farthest(np.concatenate([theirs, reference.vertices]), ours, surface)
     return max(out, back)
 
 
 def _farthest(queries: Array, samples: Array, mesh: Triangles) -> float:
     """max_q min_p |q - p| over the mesh; samples: of the mesh, whose nearest one bounds a query's distance from above.
 
-    Exact distances are taken from the greatest bound downwards, until no bound can beat what was found.
+    Exact distances are taken from the greatest bound downwards, until no bound can beat the greatest so far.
     """
     bound, _ = nearest(queries, samples)
     order = np.argsort(-bound)
-    near, worst = Nearby(mesh.vertices, mesh.faces), 0.0
+    near, worst = MeshDistance(mesh.vertices, mesh.faces), 0.0
     for k in range(0, len(order), _AT_ONCE):
         part = order[k : k + _AT_ONCE]
         if bound[part[0]] <= worst:

@@ -1,4 +1,4 @@
-"""A run folder made readable: figures as PNG bytes and one self-contained HTML page."""
+"""Figures as PNG bytes, and self-contained HTML pages about one run or many."""
 
 from alfilter.report.figures.arrays import band_kinds, error_map, radial_spectrum, scale_frequencies
 from alfilter.report.figures.run import (

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 from alfilter.extras import need
-from alfilter.geometry import Diagnosis, Frame, Triangles, mend
-from alfilter.geometry.distance import Array, Nearby, cloud_distance
+from alfilter.geometry import Diagnosis, Frame, Triangles, repair_mesh
+from alfilter.geometry.distance import Array, MeshDistance, cloud_distance
 from alfilter.geometry.repair import face_areas
 from alfilter.signals.signal import Signal
 from alfilter.signals.source import head
@@ -54,7 +54,7 @@ class ShapeSignal(Signal):
             raise ValueError("a shape has either faces or the normals of its points")
         self.vertices, self.faces, self.normals = vertices, faces, normals
         self.frame, self.diagnosis = frame, diagnosis
-        self._nearby: Nearby | None = None
+        self._distance: MeshDistance | None = None
         held = [vertices, faces if faces is not None else normals]
         digest = sha256()
         for part in held:
@@ -68,11 +68,11 @@ class ShapeSignal(Signal):
     def from_mesh(
         cls, vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh", say: Say = lambda line: None
     ) -> ShapeSignal:
-        """A mesh in the user's units, mended and normalised. say: told how the work on a large one goes on."""
-        mended, diagnosis = mend(vertices, faces, name, say)
-        frame = Frame.around(mended.vertices)
-        inside = np.ascontiguousarray(frame.into(mended.vertices))
-        return cls(inside, frame, faces=mended.faces, diagnosis=diagnosis)
+        """A mesh in the user's units, repaired and normalised. say: told how the work on a large one goes on."""
+        repaired, diagnosis = repair_mesh(vertices, faces, name, say)
+        frame = Frame.around(repaired.vertices)
+        inside = np.ascontiguousarray(frame.into(repaired.vertices))
+        return cls(inside, frame, faces=repaired.faces, diagnosis=diagnosis)
 
     @classmethod
     def from_cloud(cls, points: NDArray[Any], normals: NDArray[Any], name: str = "the cloud") -> ShapeSignal:
@@ -115,9 +115,9 @@ class ShapeSignal(Signal):
     def distance(self, points: Array) -> Array:
         """Signed distance (n,) of points (n, 3), all in the domain's units."""
         if self.faces is not None:
-            if self._nearby is None:
-                self._nearby = Nearby(self.vertices, self.faces)
-            return self._nearby.signed(points)
+            if self._distance is None:
+                self._distance = MeshDistance(self.vertices, self.faces)
+            return self._distance.signed(points)
         assert self.normals is not None
         return cloud_distance(points, self.vertices, self.normals)
 

@@ -34,8 +34,8 @@ def bicubic(signal: GridSignal, rows: Tensor, columns: Tensor) -> Array:
     (at_row, by_row), (at_column, by_column) = taps
     near = _gather(signal, at_row.reshape(-1), at_column.reshape(-1))
     near = near.reshape(*at_row.shape, *at_column.shape, signal.out_dim)  # (R, 4, C, 4, c)
-    found: Array = np.einsum("iajbc,ia,jb->ijc", near, by_row, by_column, optimize=True)
-    return found
+    values: Array = np.einsum("iajbc,ia,jb->ijc", near, by_row, by_column, optimize=True)
+    return values
 
 
 def keys_kernel(t: Array) -> Array:

@@ -207,5 +207,5 @@ class Cache:
 
     @property
     def size(self) -> int:
-        """Bytes held."""
+        """Bytes in the cache."""
         return self._bytes

@@ -37,7 +37,7 @@ def test_what_was_seen_differently_is_not_mixed() -> None:
     lines = [line("a", observe=observe, psnr=psnr) for observe, psnr in (("every:2", 20.0), ("random:0.05", 10.0))]
     table = tabulate("x", [from_line("x", each) for each in lines])
     assert [(row.group, row.values[0].mean) for row in table.rows] == [("a · every:2", 20.0), ("a · random:0.05", 10.0)]
-    assert [column.label for column in table.columns if column.held] == ["PSNR, held out, dB"]
+    assert [column.label for column in table.columns if column.is_heldout] == ["PSNR, held out, dB"]
 
 
 def test_a_row_with_fewer_runs_is_never_the_best() -> None:

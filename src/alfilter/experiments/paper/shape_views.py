@@ -25,8 +25,8 @@ SPLATS = 1_000_000
 # where `splat` looks: the whole, the smooth chest, the detailed leg
 VIEWS: dict[str, dict[str, Any]] = {
     "whole": {"reach": 1.05},
-    "chest": {"centre": (0.05, 0.25), "reach": 0.33, "brush": 3},
-    "leg": {"centre": (-0.32, -0.55), "reach": 0.33, "brush": 3},
+    "chest": {"centre": (0.05, 0.25), "reach": 0.33, "point_size": 3},
+    "leg": {"centre": (-0.32, -0.55), "reach": 0.33, "point_size": 3},
 }
 
 

@@ -29,8 +29,8 @@ def ntk_figure(spectra: Mapping[str, Sequence[float]], octaves: Mapping[str, Seq
         left.plot(rank[seen], ours[seen], label=name, **style)
         right.plot(2.0 ** np.arange(len(octaves[name])), octaves[name], marker="o", markersize=3, label=name, **style)
         if base is not None:
-            kept = (base > len(base) * np.finfo(np.float64).eps) & seen
-            middle.plot(rank[kept], ours[kept] / base[kept], label=name, **style)
+            resolved = (base > len(base) * np.finfo(np.float64).eps) & seen
+            middle.plot(rank[resolved], ours[resolved] / base[resolved], label=name, **style)
     left.set(xscale="log", yscale="log", xlabel="rank j", ylabel=r"$\lambda_j/\lambda_1$", title="(a) spectrum")
     middle.set(xscale="log", yscale="log", xlabel="rank j", ylabel="ratio", title=f"(b) retention against {baseline}")
     right.set(xlabel="cycles across the domain", ylabel="share of the kernel", title="(c) by frequency, on a line")

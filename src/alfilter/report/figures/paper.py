@@ -12,7 +12,7 @@ from alfilter.report.figures.canvas import new_figure, plain_axes, png_bytes
 from alfilter.report.figures.pixels import busiest_window, pixels
 from alfilter.report.overview.collect import Entry, from_line
 from alfilter.report.overview.curves import mean_curves
-from alfilter.report.overview.scenes import scene_name, scenes_of
+from alfilter.report.overview.pictures import by_picture, picture_name
 
 COLOURS = ("#0072b2", "#c04e00", "#007f5f", "#9a4f86", "#8a6d00", "#2b8cc4", "#555b61", "#a3324a")
 STROKES = ("-", "--", ":", "-.")
@@ -43,7 +43,7 @@ def convergence_figure(lines: Lines) -> bytes:
 
 def crops_figure(lines: Lines) -> bytes:
     """One row per picture: the truth, then every method, a detail enlarged below each."""
-    scenes = list(scenes_of(_plain_rows(_entries(lines))).values())
+    scenes = list(by_picture(_plain_rows(_entries(lines))).values())
     columns = 1 + max(len(rows) for rows in scenes)
     figure = new_figure(1.55 * columns, 3.45 * len(scenes))
     grid = figure.subplots(2 * len(scenes), columns, squeeze=False)
@@ -91,7 +91,11 @@ def sparse_figure(lines: Lines) -> bytes:
         # black truth and unseen look alike here, which hides at most black pixels
         masked = np.where(seen.max(-1) > 0, error, np.nan)
         top = max(float(np.percentile(error, 99)), 1e-3)
-        _show(grid[k][0], truth, f"{scene_name(entry.scene).split(',')[0]}, {entry.group.removeprefix('al-sine, ')}")
+        _show(
+            grid[k][0],
+            truth,
+            f"{picture_name(entry.picture_key).split(',')[0]}, {entry.group.removeprefix('al-sine, ')}",
+        )
         _show(grid[k][1], seen, f"{float(entry.observe.split(':')[1]):.0%} seen")
         _map(figure, grid[k][2], masked, "magma", f"error, seen {entry.metrics.get('psnr') or 0:.1f} dB", top)
         _show(grid[k][3], shown, "reconstruction")

@@ -76,8 +76,8 @@ def chart(data: bytes) -> tuple[str, int, int]:
 def tag(values: Array, alt: str) -> str:
     """An <img> with these pixels inside, enlarged without smoothing."""
     height, width = values.shape[:2]
-    told = escape(alt, quote=True)
-    return f'<img class="pixels" src="{lossless(values)}" alt="{told}" width="{width}" height="{height}">'
+    text = escape(alt, quote=True)
+    return f'<img class="pixels" src="{lossless(values)}" alt="{text}" width="{width}" height="{height}">'
 
 
 def _picture(values: Array) -> Any:

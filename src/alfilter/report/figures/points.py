@@ -67,15 +67,15 @@ def map_figure(model: Field, task: PointTask) -> bytes:
     if task.in_dim == 2:
         axes.scatter(places[:, 0], places[:, 1], s=1.5, color="white", alpha=0.5, linewidths=0)
     else:
-        held = ", ".join(names[2:])
-        axes.set_title(f"a slice: {held} at the middle of the range", loc="left", fontsize=9)
+        fixed = ", ".join(names[2:])
+        axes.set_title(f"a slice: {fixed} at the middle of the range", loc="left", fontsize=9)
     figure.colorbar(image, ax=axes, label=value)
     axes.set(xlabel=names[0], ylabel=names[1])
     return canvas.png_bytes(figure)
 
 
 def parity_figure(task: PointTask, prediction: Array) -> bytes:
-    """Predicted against measured, one panel a value (four at most), seen points and held-out ones apart."""
+    """Predicted against measured, one panel per value (four at most), seen points and held-out ones apart."""
     count = min(4, task.out_dim)
     figure = canvas.new_figure(3.2 * count + 0.6, 3.4)
     seen = np.ones(len(task.signal), bool) if task.seen is None else np.zeros(len(task.signal), bool)

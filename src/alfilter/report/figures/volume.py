@@ -22,7 +22,7 @@ from alfilter.signals import write_image
 from alfilter.tasks import VolumeTask
 
 Array = NDArray[Any]
-Plane = tuple[int, int]  # an axis, and the sample along it that is held
+Plane = tuple[int, int]  # an axis, and the sample along it that is fixed
 
 
 def draw_volume(folder: Path, model: Field, task: VolumeTask, scores: Scores) -> None:
@@ -84,17 +84,17 @@ def alpha_slice(encoding: FilteredFourier, shape: tuple[int, ...], plane: Plane)
 
 
 def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> bytes:
-    """A row a plane: truth, fit, error (one scale for all rows), and α where there is one."""
+    """A row per plane: truth, fit, error (one scale for all rows), and α where there is one."""
     encoding = filtered_encoding_of(model)
     shape, columns = task.signal.shape, 3 if encoding is None else 4
-    found = [(true_slice(task, plane), slice_of(model, shape, plane)) for plane in planes]
-    errors = [error_map(np.clip(fitted, 0, 1), truth) for truth, fitted in found]
+    slices = [(true_slice(task, plane), slice_of(model, shape, plane)) for plane in planes]
+    errors = [error_map(np.clip(fitted, 0, 1), truth) for truth, fitted in slices]
     top = max(max(float(np.percentile(error, 99.5)) for error in errors), 1e-6)
     heights = [float(np.clip(error.shape[0] / error.shape[1], 0.4, 1.6)) for error in errors]
     figure = canvas.new_figure(2.3 * columns + 0.8, 2.3 * sum(heights) + 0.5)
     grid = figure.subplots(len(planes), columns, squeeze=False, height_ratios=heights)
-    for row, plane, (truth, fitted), error in zip(grid, planes, found, errors, strict=True):
-        _picture(row[0], truth, _told(task, plane))
+    for row, plane, (truth, fitted), error in zip(grid, planes, slices, errors, strict=True):
+        _picture(row[0], truth, _plane_name(task, plane))
         _picture(row[1], fitted, "fit")
         wrong = row[2].imshow(error, cmap="magma", vmin=0.0, vmax=top)
         row[2].set_title("error", loc="left", fontsize=9)
@@ -110,7 +110,7 @@ def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> by
     return canvas.png_bytes(figure)
 
 
-def _told(task: VolumeTask, plane: Plane) -> str:
+def _plane_name(task: VolumeTask, plane: Plane) -> str:
     axis, index = plane
     if task.signal.kind == "video":
         return f"truth, frame {index}"

@@ -47,8 +47,8 @@ class Entry:
     line: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def scene(self) -> tuple[str, str, int | None]:
-        """Runs of one scene show the same picture and may be compared pixel by pixel."""
+    def picture_key(self) -> tuple[str, str, int | None]:
+        """Runs with one key show the same picture and may be compared pixel by pixel."""
         return self.signal, self.observe, self.size
 
 
@@ -61,10 +61,10 @@ class Collection:
 
     def studies(self) -> dict[str, list[Entry]]:
         """The entries by study, in the order they were found."""
-        found: dict[str, list[Entry]] = {}
+        studies: dict[str, list[Entry]] = {}
         for entry in self.entries:
-            found.setdefault(entry.study, []).append(entry)
-        return found
+            studies.setdefault(entry.study, []).append(entry)
+        return studies
 
 
 def collect(paths: Sequence[str | Path]) -> Collection:
@@ -147,13 +147,13 @@ def from_folder(folder: Path) -> Entry:
     config, result = run.read_config(), run.read_metrics()
     history, pictures = run.read_history(), read_pictures(run)
     signal = str(result.get("signal") or "")
-    told = config.get("signal")
+    described = config.get("signal")
     return Entry(
         study=FOLDERS,
         group=folder.name,
         method=str(result.get("method") or config.get("method") or ""),
         signal=Path(signal).name or signal,
-        observe=str(told.get("observe", "all")) if isinstance(told, Mapping) else "all",
+        observe=str(described.get("observe", "all")) if isinstance(described, Mapping) else "all",
         seed=int(config.get("seed") or 0),
         metrics=result.get("metrics") or {},
         heldout=result.get("heldout") or {},

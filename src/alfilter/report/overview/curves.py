@@ -11,12 +11,12 @@ from alfilter.report.figures.arrays import Array
 from alfilter.report.overview.collect import Entry
 from alfilter.report.page import svg
 
-MOST = 8  # curves that can still be told apart
+MAX_CURVES = 8  # more cannot be told apart
 Series = tuple[str, Array, Array]  # label, steps, values
 
 
 def mean_curves(entries: Sequence[Entry]) -> list[Series]:
-    """A curve a setting: the mean over its runs at the steps all of them have logged, the best at the end first.
+    """A curve per setting: the mean over its runs at the steps all of them have logged, the best at the end first.
 
     Settings with fewer runs than others come after those. Of more than eight the first eight are kept.
     """
@@ -31,7 +31,7 @@ def mean_curves(entries: Sequence[Entry]) -> list[Series]:
             values = [float(np.mean([curve[step] for curve in curves])) for step in steps]
             series.append((group, np.array(steps), np.array(values)))
     series.sort(key=lambda each: (-len(groups[each[0]]), -each[2][-1]))
-    return series[:MOST]
+    return series[:MAX_CURVES]
 
 
 def curves_svg(series: Sequence[Series], title: str, until: float | None = None, log: bool = False) -> str:
@@ -53,8 +53,8 @@ def curves_svg(series: Sequence[Series], title: str, until: float | None = None,
     word = "step (log scale)" if log else "step"
     parts.append(f'<text x="{svg.LEFT - 46:g}" y="15">PSNR in dB</text>')
     parts.append(f'<text x="{middle:g}" y="{foot:g}" text-anchor="middle">{word}</text>')
-    told = "; ".join(f"{name} {y[-1]:.1f} dB" for name, _, y in cut)
-    label = escape(f"{title}: {told}")
+    values_text = "; ".join(f"{name} {y[-1]:.1f} dB" for name, _, y in cut)
+    label = escape(f"{title}: {values_text}")
     return (
         f'<svg class="curve many" viewBox="0 0 {svg.WIDTH:g} {svg.HEIGHT:g}" role="img" aria-label="{label}">'
         f"{''.join(parts)}</svg>"

@@ -8,9 +8,9 @@ from html import escape
 from typing import Any
 
 from alfilter.report.figures.pixels import chart
-from alfilter.report.overview import scenes
+from alfilter.report.overview import pictures
 from alfilter.report.overview.collect import FOLDERS, Collection, Entry
-from alfilter.report.overview.curves import MOST, curves_key, curves_svg, mean_curves
+from alfilter.report.overview.curves import MAX_CURVES, curves_key, curves_svg, mean_curves
 from alfilter.report.overview.facts import Facts
 from alfilter.report.overview.tables import Column, Row, Table, Value, shown, tabulate
 from alfilter.report.page.document import document
@@ -37,14 +37,14 @@ def _header(title: str, collection: Collection, claims: bool) -> str:
     versions = sorted({entry.version for entry in collection.entries if entry.version})
     methods = {entry.method for entry in collection.entries}
     signals = {entry.signal for entry in collection.entries if entry.signal}
-    told = (
+    summary = (
         f"{_count(len(collection.entries), 'finished run')}, {_count(len(methods), 'method')}, "
         f"{_count(len(signals), 'signal')}; alfilter {escape(', '.join(versions)) or 'of an unknown version'}."
     )
     links = [("claims", "The paper's claims")] if claims else []
     links += [(_anchor(name), TITLES.get(name, name)) for name in studies]
     nav = "".join(f'<a href="#{anchor}">{escape(word)}</a>' for anchor, word in links)
-    return f"<header><h1>{escape(title)}</h1><p>{told}</p><nav>{nav}</nav></header>"
+    return f"<header><h1>{escape(title)}</h1><p>{summary}</p><nav>{nav}</nav></header>"
 
 
 def _count(number: int, word: str) -> str:
@@ -83,8 +83,8 @@ def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes], facts
         html_table(tabulate(name, entries, printed)),
         beside,
         _curves(entries),
-        scenes.comparisons(entries),
-        scenes.contact_sheet(entries),
+        pictures.comparisons(entries),
+        pictures.contact_sheet(entries),
         _figures(figures, facts),
         _charts(entries),
         "</section>",
@@ -109,9 +109,9 @@ def html_table(table: Table) -> str:
 
 
 def _head(word: str, kind: str, meaning: str = "") -> str:
-    told = f' title="{escape(meaning, quote=True)}"' if meaning else ""
+    tooltip = f' title="{escape(meaning, quote=True)}"' if meaning else ""
     of = f' class="{kind}"' if kind else ""
-    return f'<th scope="col"{of}{told}><button type="button">{escape(word)}</button></th>'
+    return f'<th scope="col"{of}{tooltip}><button type="button">{escape(word)}</button></th>'
 
 
 def _html_row(table: Table, row: Row) -> str:
@@ -147,7 +147,9 @@ def _curves(entries: Sequence[Entry]) -> str:
         drawings.insert(0, (curves_svg(series, "The first 100 steps", until=100), "The first 100 steps."))
     figures = "".join(f"<figure>{d}<figcaption>{word}</figcaption></figure>" for d, word in drawings if d)
     settings = {entry.group for entry in entries if len(entry.curve) > 1}
-    left = f'<p class="soft">The best {MOST} of {len(settings)} settings.</p>' if len(settings) > MOST else ""
+    left = (
+        f'<p class="soft">The best {MAX_CURVES} of {len(settings)} settings.</p>' if len(settings) > MAX_CURVES else ""
+    )
     note = '<p class="soft">Mean PSNR over the runs of a setting; the numbers are its last values in dB.</p>'
     return f'<h3>Convergence</h3><div class="pair">{figures}</div>{curves_key(series)}{left}{note}'
 
@@ -169,9 +171,9 @@ def _figure_caption(stem: str, facts: Facts) -> str:
 
 def _drawn(data: bytes, caption: str, more: str = "") -> str:
     source, width, height = chart(data)
-    told = escape(caption, quote=True)
-    image = f'<img src="{source}" alt="{told}" width="{width}" height="{height}">'
-    return f'<figure class="chart">{image}<figcaption>{told}{more}</figcaption></figure>'
+    text = escape(caption, quote=True)
+    image = f'<img src="{source}" alt="{text}" width="{width}" height="{height}">'
+    return f'<figure class="chart">{image}<figcaption>{text}{more}</figcaption></figure>'
 
 
 def _charts(entries: Sequence[Entry]) -> str:

@@ -19,10 +19,10 @@ KNOWN_LOWER = ("lpips", "mse", "rmse", "mae", "l1", "chamfer", "chamfer_half", "
 
 @dataclass(frozen=True)
 class Column:
-    """A metric of a table. held: on what was held out. better: 1 more, -1 less, 0 neither is better."""
+    """A metric of a table. is_heldout: measured on held-out samples. better: 1 more, -1 less, 0 neither is better."""
 
     metric: str
-    held: bool
+    is_heldout: bool
     label: str
     digits: int
     better: int
@@ -90,24 +90,24 @@ def tabulate(study: str, entries: Sequence[Entry], printed: Values | None = None
 
 def _columns(entries: Sequence[Entry], printed: set[str]) -> list[Column]:
     columns = []
-    for held in (False, True):
-        parts = [entry.heldout if held else entry.metrics for entry in entries]
+    for is_heldout in (False, True):
+        parts = [entry.heldout if is_heldout else entry.metrics for entry in entries]
         names = dict.fromkeys(name for part in parts for name, value in part.items() if _number(value) is not None)
         for name in names:
             shown, unit, digits, _ = METRICS.get(name, (name.replace("_", " "), "", 4, ""))
-            label = f"{shown}{', held out' if held else ''}{f', {unit}' if unit else ''}"
+            label = f"{shown}{', held out' if is_heldout else ''}{f', {unit}' if unit else ''}"
             better = 1 if name in HIGHER else -1 if name in KNOWN_LOWER else 0
-            columns.append(Column(name, held, label, digits, better, name in printed and not held))
+            columns.append(Column(name, is_heldout, label, digits, better, name in printed and not is_heldout))
     return columns
 
 
 def _row(group: str, members: Sequence[Entry], columns: Sequence[Column], printed: Mapping[str, float]) -> Row:
     values = []
     for column in columns:
-        parts = [entry.heldout if column.held else entry.metrics for entry in members]
-        found = [number for part in parts if (number := _number(part.get(column.metric))) is not None]
+        parts = [entry.heldout if column.is_heldout else entry.metrics for entry in members]
+        values_of_runs = [number for part in parts if (number := _number(part.get(column.metric))) is not None]
         beside = printed.get(column.metric) if column.has_printed else None
-        values.append(Value(*_mean(found), len(found), beside))
+        values.append(Value(*_mean(values_of_runs), len(values_of_runs), beside))
     params, seconds, steps = (
         _mean([number for entry in members if (number := _number(getattr(entry, name))) is not None])[0]
         for name in ("params", "seconds", "steps")
@@ -139,7 +139,7 @@ def shown(value: float | None, digits: int) -> str:
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
-    """A heading and a pipe table a study."""
+    """A heading and a pipe table per study."""
     return "\n\n".join(f"## {table.study}\n\n{_markdown(table)}" for table in tables) + "\n"
 
 
@@ -168,25 +168,25 @@ def _piped(text: str) -> str:
 
 
 def as_csv(tables: Sequence[Table]) -> str:
-    """Tidy: a line a study, setting and metric, full digits, for other programs."""
+    """Tidy data for other programs: a line per study, setting and metric, all digits."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["study", "setting", "metric", "part", "runs", "mean", "spread", "printed"])
     for table in tables:
         for row in table.rows:
             for column, value in zip(table.columns, row.values, strict=True):
-                part = "held out" if column.held else "seen"
+                part = "held out" if column.is_heldout else "seen"
                 numbers = ["" if x is None else repr(x) for x in (value.mean, value.spread, value.printed)]
                 writer.writerow([table.study, row.group, column.metric, part, value.count, *numbers])
             for name in ("params", "seconds", "steps"):
                 number = getattr(row, name)
-                told = "" if number is None else repr(number)
-                writer.writerow([table.study, row.group, name, "", row.runs, told, "", ""])
+                text = "" if number is None else repr(number)
+                writer.writerow([table.study, row.group, name, "", row.runs, text, "", ""])
     return stream.getvalue()
 
 
 def as_latex(tables: Sequence[Table]) -> str:
-    """A booktabs table a study, the best of each column bold; needs \\usepackage{booktabs}."""
+    """A booktabs table per study, the best of each column bold; needs \\usepackage{booktabs}."""
     return "\n\n".join(_latex(table) for table in tables) + "\n"
 
 

@@ -44,7 +44,7 @@ CHARTS = {
         "The field between and at the measured points, which are drawn over it.",
     ),
     "sparse": (
-        "What was seen, and what was made of it",
+        "What was seen, and what was reconstructed from it",
         "Truth, seen pixels, error where seen, reconstruction, error and alpha in six panels",
         "Truth, masked input and the error where it was seen; reconstruction, the whole error, and α.",
     ),
@@ -61,8 +61,8 @@ CHARTS = {
     "planes": (
         "Slices",
         "Slices of truth, fit, error and alpha",
-        "A row a slice: the middle one of every axis of a volume, or three moments of a video. The scores are of the "
-        "whole, the other pictures on this page of the middle slice of the first axis.",
+        "One row per slice: the middle one of every axis of a volume, or three moments of a video. The scores are of "
+        "the whole, the other pictures on this page of the middle slice of the first axis.",
     ),
     "parity": (
         "Predicted against measured",

@@ -12,31 +12,31 @@ from alfilter.report.figures.arrays import Array
 from alfilter.report.figures.pixels import coloured, crops, pixels, tag
 from alfilter.report.overview.collect import Entry
 
-MOST_SCENES = 6
+MAX_PICTURES = 6
 THUMB = 192  # side of a map on the sheet
-Scene = tuple[str, str, int | None]
+PictureKey = tuple[str, str, int | None]
 
 
-def scenes_of(entries: Sequence[Entry]) -> dict[Scene, list[Entry]]:
-    """Entries with pictures by what they show, one a setting (the first seed), at most six scenes."""
-    found: dict[Scene, dict[str, Entry]] = {}
+def by_picture(entries: Sequence[Entry]) -> dict[PictureKey, list[Entry]]:
+    """Entries by the picture they show, one per setting (the first seed), at most six pictures."""
+    groups: dict[PictureKey, dict[str, Entry]] = {}
     for entry in entries:
         if "reference" in entry.pictures and "reconstruction" in entry.pictures:
-            found.setdefault(entry.scene, {}).setdefault(entry.group, entry)
-    return {scene: list(rows.values()) for scene, rows in list(found.items())[:MOST_SCENES]}
+            groups.setdefault(entry.picture_key, {}).setdefault(entry.group, entry)
+    return {key: list(rows.values()) for key, rows in list(groups.items())[:MAX_PICTURES]}
 
 
 def comparisons(entries: Sequence[Entry]) -> str:
-    """A slider a scene; its sides are any two of truth, what was seen, and the reconstructions."""
-    found = scenes_of(entries)
-    if not found:
+    """A slider per picture; its sides are any two of truth, what was seen, and the reconstructions."""
+    groups = by_picture(entries)
+    if not groups:
         return ""
-    parts = "".join(_versus(scene, rows) for scene, rows in found.items())
-    told = "Drag the line, or the slider; choose below what stands on its left and right."
-    return f'<h3>Side by side</h3><p class="soft">{told}</p><div class="scenes">{parts}</div>'
+    parts = "".join(_versus(key, rows) for key, rows in groups.items())
+    hint = "Drag the line, or the slider; choose below what stands on its left and right."
+    return f'<h3>Side by side</h3><p class="soft">{hint}</p><div class="scenes">{parts}</div>'
 
 
-def _versus(scene: Scene, rows: Sequence[Entry]) -> str:
+def _versus(key: PictureKey, rows: Sequence[Entry]) -> str:
     whole = {"Truth": pixels(rows[0].pictures["reference"])}
     if "observed" in rows[0].pictures:
         whole["Seen"] = pixels(rows[0].pictures["observed"])
@@ -44,7 +44,7 @@ def _versus(scene: Scene, rows: Sequence[Entry]) -> str:
         whole[_label(entry)] = pixels(entry.pictures["reconstruction"])
     panes = crops(whole)
     shown = "".join(
-        f"<figure>{tag(cut, f'{scene_name(scene)}: {name}')}<figcaption>{escape(name)}</figcaption></figure>"
+        f"<figure>{tag(cut, f'{picture_name(key)}: {name}')}<figcaption>{escape(name)}</figcaption></figure>"
         for name, cut in panes.items()
     )
     names, best = list(panes), _best(rows)
@@ -55,7 +55,7 @@ def _versus(scene: Scene, rows: Sequence[Entry]) -> str:
     )
     slider = '<input type="range" min="0" max="100" value="50" aria-label="Where the two sides meet, in percent">'
     return (
-        f'<div class="versus"><h4>{escape(scene_name(scene))}</h4><div class="stack">{shown}</div>{slider}'
+        f'<div class="versus"><h4>{escape(picture_name(key))}</h4><div class="stack">{shown}</div>{slider}'
         f'<div class="sides">{sides}</div></div>'
     )
 
@@ -84,13 +84,13 @@ def _label(entry: Entry) -> str:
     return entry.group if value is None else f"{entry.group}, {value:.1f} dB{' unseen' if entry.heldout else ''}"
 
 
-def scene_name(scene: Scene) -> str:
+def picture_name(key: PictureKey) -> str:
     """A picture's name without its folders, and how much of it was seen.
 
-    >>> scene_name(("div2k/00.png", "random:0.05", 128))
+    >>> picture_name(("div2k/00.png", "random:0.05", 128))
     '00, random:0.05 seen, 128×128'
     """
-    signal, observe, size = scene
+    signal, observe, size = key
     parts = [Path(signal).stem or signal]
     parts += [f"{observe} seen"] if observe != "all" else []
     parts += [f"{size}×{size}"] if size else []
@@ -98,12 +98,12 @@ def scene_name(scene: Scene) -> str:
 
 
 def contact_sheet(entries: Sequence[Entry]) -> str:
-    """Reconstruction, error and α of every setting, the errors of a scene on one scale."""
-    found = scenes_of(entries)
-    if not found:
+    """Reconstruction, error and α of every setting, the errors of a picture on one scale."""
+    groups = by_picture(entries)
+    if not groups:
         return ""
     parts = []
-    for scene, rows in found.items():
+    for key, rows in groups.items():
         truth = pixels(rows[0].pictures["reference"])
         errors = {entry.group: _error(entry, truth) for entry in rows}
         known = [error for error in errors.values() if error is not None]
@@ -114,7 +114,7 @@ def contact_sheet(entries: Sequence[Entry]) -> str:
             f'<span>α lowest<i class="viridis"></i>highest, in channels</span></p>'
         )
         parts.append(
-            f"<details{' open' if scene == next(iter(found)) else ''}><summary>{escape(scene_name(scene))}</summary>"
+            f"<details{' open' if key == next(iter(groups)) else ''}><summary>{escape(picture_name(key))}</summary>"
             f'<div class="sheet">{cards}</div>{scale}</details>'
         )
     return f"<h3>Reconstruction, error, α</h3>{''.join(parts)}"
@@ -131,12 +131,12 @@ def _card(entry: Entry, error: Array | None, top: float) -> str:
     if error is not None:
         panes["error"] = coloured(error, "magma", 0.0, top)
     cut = crops(panes, THUMB)
-    told, images = "", [tag(pane, f"{entry.group}: {name}") for name, pane in cut.items()]
+    alpha_range, images = "", [tag(pane, f"{entry.group}: {name}") for name, pane in cut.items()]
     if "alpha" in entry.pictures:
         alpha = pixels(entry.pictures["alpha"])[..., 0]
         step = max(1, -(-max(alpha.shape) // THUMB))
         images.append(tag(coloured(alpha[::step, ::step], "viridis", 0.0, 1.0), f"{entry.group}: α"))
         if entry.alpha:
-            told = f", α {float(entry.alpha['low']):.1f} … {float(entry.alpha['high']):.1f}"
-    caption = f"{escape(_label(entry))}<span>{told}</span>"
+            alpha_range = f", α {float(entry.alpha['low']):.1f} … {float(entry.alpha['high']):.1f}"
+    caption = f"{escape(_label(entry))}<span>{alpha_range}</span>"
     return f'<figure class="card"><figcaption>{caption}</figcaption><div>{"".join(images)}</div></figure>'
