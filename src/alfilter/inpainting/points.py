@@ -71,12 +71,14 @@ def _splines(points: Array, values: Array, places: Array, kernels: tuple[str, ..
 
     options: Any = {"neighbors": min(_NEIGHBOURS, len(points)), "smoothing": smoothing}
     try:
-        found = np.mean([RBFInterpolator(points, values, kernel=name, **options)(places) for name in kernels], axis=0)
+        interpolated = np.mean(
+            [RBFInterpolator(points, values, kernel=name, **options)(places) for name in kernels], axis=0
+        )
     except np.linalg.LinAlgError:  # some neighbourhood lies on a line
         return _nearest(points, values, places)
     low, high = values.min(0), values.max(0)
     margin = (high - low) / 4  # a nearly singular system may say anything
-    return np.asarray(np.clip(found, low - margin, high + margin), dtype=np.float64)
+    return np.asarray(np.clip(interpolated, low - margin, high + margin), dtype=np.float64)
 
 
 def _nearest(points: Array, values: Array, places: Array) -> Array:

@@ -88,8 +88,8 @@ class PointSignal(Signal):
         self.coord_names = list(coord_names) or [f"x{k}" for k in range(places.shape[1])]
         self.value_names = list(value_names) or [f"y{k}" for k in range(measured.shape[1])]
         self.weight_name, self.rows, self.dropped = weight_name, len(places) + dropped, dropped
-        given = np.ones(len(places)) if weights is None else weights
-        self.places, self.measured, self.weights = _merge(places, measured, given)
+        weights = np.ones(len(places)) if weights is None else weights
+        self.places, self.measured, self.weights = _merge(places, measured, weights)
         self.merged = len(places) - len(self.places)
         self.box, self.range = Box.around(self.places), Box.around(self.measured)
         self._coords = torch.from_numpy(self.box.inward(self.places)).float()

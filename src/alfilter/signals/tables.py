@@ -116,14 +116,14 @@ def _chunks(file: Path, rows: Any, width: int, line: int) -> Iterator[tuple[int,
     """Rows in bounded groups, each with the number of its first; empty lines are left out."""
     try:
         while taken := list(islice(rows, _ROWS)):
-            kept = [row for row in taken if row]
-            for offset, row in enumerate(kept):
+            filled = [row for row in taken if row]
+            for offset, row in enumerate(filled):
                 if len(row) != width:
                     raise UserError(
                         f"expected {width} cells in row {line + offset} of {file}, got {len(row)}; mend that row"
                     )
-            if kept:
-                yield line, kept
+            if filled:
+                yield line, filled
             line += len(taken)
     except (csv.Error, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {file} as a table ({error}); save it as UTF-8 text with commas") from error

@@ -147,10 +147,10 @@ def frame_names(folder: Path) -> list[Path]:
     ['f2.png', 'f10.png']
     """
     try:
-        found = [file for file in folder.iterdir() if file.suffix.lower() in FORMATS and not file.name.startswith(".")]
+        frames = [file for file in folder.iterdir() if file.suffix.lower() in FORMATS and not file.name.startswith(".")]
     except OSError as error:
         raise UserError(f"cannot read {folder}: {error.strerror or error}; check its permissions") from error
-    return sorted(found, key=_order)
+    return sorted(frames, key=_order)
 
 
 def write_clip(path: str | Path, frames: Iterator[Array], rate: float) -> None:

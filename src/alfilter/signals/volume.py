@@ -124,11 +124,11 @@ def _plan(file: Path, head: bytes) -> Plan:
         raise UserError(f"expected sizes of at least 1 in {file}, got {list(dims)}; it is damaged, get it again")
     sizes = [*dims[1 : 1 + dims[0]], 1, 1, 1][: max(3, dims[0])]
     if prod(sizes[4:]) > 1 or prod(sizes[3:4]) > _CHANNELS:
-        told = "x".join(map(str, sizes))
-        raise UserError(f"expected a volume of up to {_CHANNELS} channels in {file}, got {told}; cut a part of it out")
+        size = "x".join(map(str, sizes))
+        raise UserError(f"expected a volume of up to {_CHANNELS} channels in {file}, got {size}; cut a part of it out")
     if min(sizes[:3]) < 2:
-        told = "x".join(map(str, sizes[:3]))
-        raise UserError(f"expected at least 2 samples along every axis in {file}, got {told}; give a volume")
+        size = "x".join(map(str, sizes[:3]))
+        raise UserError(f"expected at least 2 samples along every axis in {file}, got {size}; give a volume")
     if not (_FIRST <= offset < 1 << 24 and np.isfinite(slope) and np.isfinite(inter)):
         raise UserError(
             f"expected samples after the header of {file}, got offset {offset}; it is damaged, get it again"

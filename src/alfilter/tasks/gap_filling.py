@@ -67,5 +67,5 @@ def point_filling(x: Tensor, y: Tensor) -> Filling:
     """Places scattered as the points themselves are, with values of a local interpolation. x: (n, d). y: (n, c)."""
     at, values = x.double().numpy(), y.double().numpy()
     places = near_places(at)
-    made = torch.from_numpy(spread(at, values, places)).float()
-    return Filling(torch.from_numpy(places).float(), made)
+    filled = torch.from_numpy(spread(at, values, places)).float()
+    return Filling(torch.from_numpy(places).float(), filled)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,14 @@ from alfilter.evaluate import Evaluate, Scores, sample_grid
 from alfilter.evaluate.streaming import is_large, streamed_scores
 from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal, observed, open_signal
-from alfilter.tasks.base import Chunk, EpochSampler, Task
+from alfilter.tasks.base import Chunk
 from alfilter.tasks.gap_filling import Filling, grid_filling
+from alfilter.tasks.sampled import SampledTask
 
 _CACHED = 1 << 26  # numbers kept ready as float32; larger signals are normalised a chunk at a time
 
 
-class GridTask(Task):
+class GridTask(SampledTask):
     """Mean squared error on the observed samples of a grid signal.
 
     signal: the samples. observe: which of them are seen (`all`, `every:2`, `random:0.35`, `mask:FILE`).
@@ -38,10 +37,8 @@ class GridTask(Task):
         self.observe, self.seed = observe, seed
         self._digest = sha256(np.ascontiguousarray(signal.data).data).hexdigest()
         mask = None if observe == "all" else observed(observe, signal.shape, seed)
-        self.seen = None if mask is None or mask.all() else torch.from_numpy(np.flatnonzero(mask))
-        self.count = len(signal) if self.seen is None else len(self.seen)
-        self._sampler = EpochSampler(self.count)
-        self._filling: Filling | None = None
+        seen = None if mask is None or mask.all() else torch.from_numpy(np.flatnonzero(mask))
+        super().__init__(len(signal) if seen is None else len(seen), seen)
         self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
 
     def observation(self) -> tuple[int, int]:
@@ -51,25 +48,8 @@ class GridTask(Task):
     def has_gaps(self) -> bool:
         return self.seen is not None
 
-    def filling(self) -> Filling | None:
-        if self._filling is None and self.seen is not None:
-            self._filling = grid_filling(self.signal, self.seen)
-        return self._filling
-
     def filling_of(self, rows: Tensor) -> Filling | None:
-        """The filling that some of the seen samples alone would give."""
         return grid_filling(self.signal, rows if self.seen is None else self.seen[rows])
-
-    def batch_size(self, batch: int | None) -> int:
-        return self.count if batch is None else min(batch, self.count)
-
-    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[slice | Tensor]:
-        size = self.batch_size(batch)
-        cuts = [slice(begin, min(begin + micro, size)) for begin in range(0, size, micro)]
-        if size == self.count:
-            return cuts
-        index = self._sampler.index(step, seed, size)
-        return [index[cut] for cut in cuts]
 
     def load(self, piece: slice | Tensor) -> Chunk:
         if self._ready is not None:
@@ -79,9 +59,6 @@ class GridTask(Task):
             return x.index_select(0, piece), y.index_select(0, piece)  # many times faster than x[piece] for short rows
         return self._gather(torch.arange(piece.start, piece.stop) if isinstance(piece, slice) else piece)
 
-    def output_range(self) -> tuple[Tensor, Tensor]:
-        return torch.zeros(self.out_dim), torch.ones(self.out_dim)
-
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         return mse_loss(prediction, target.expand_as(prediction), reduction="sum") / self.out_dim
 
@@ -89,9 +66,6 @@ class GridTask(Task):
         error = prediction.detach() - target
         flat = error.reshape(-1)
         return torch.dot(flat, flat) / self.out_dim, error.mul_(2 / self.out_dim)
-
-    def quality(self, loss: float) -> float:
-        return -10 * math.log10(max(loss, 1e-20))
 
     def evaluate(self, field: Evaluate) -> Scores:
         if is_large(self.signal.shape):

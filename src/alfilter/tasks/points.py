@@ -17,13 +17,14 @@ from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, sample_points
 from alfilter.signals import observed
 from alfilter.signals.points import Array, Box, PointSignal, outside, read_points, support
-from alfilter.tasks.base import Chunk, EpochSampler, Task
+from alfilter.tasks.base import Chunk
 from alfilter.tasks.gap_filling import Filling, point_filling
+from alfilter.tasks.sampled import SampledTask
 
 _FILLED = 4  # coordinates up to which values between the points are made
 
 
-class PointTask(Task):
+class PointTask(SampledTask):
     """Σ w_l |f(x_l) - y_l|² / Σ w_l over the seen points; values run from 0 to 1 inside the task.
 
     signal: the measurements. observe: `all`, `random:F`, or `every:K` along a single coordinate. seed: of a random
@@ -35,18 +36,16 @@ class PointTask(Task):
         self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.per_axis
         self.spacing = tuple(2 / max(1, n - 1) for n in self.samples)
         self.observe, self.seed = observe, seed
-        self.seen = _seen(signal, observe, seed)
-        index = torch.arange(len(signal)) if self.seen is None else self.seen
-        self.count = len(index)
+        seen = _seen(signal, observe, seed)
+        index = torch.arange(len(signal)) if seen is None else seen
+        super().__init__(len(index), seen)
         weight = torch.from_numpy(signal.weights)[index]
         if not bool(weight.sum() > 0):
             raise UserError("every seen point has weight 0; give some of them a weight, or see more of them")
         weight = (weight / weight.mean()).float()
         self._ready = signal.coords(index), torch.cat((signal.values(index), weight[:, None]), dim=1)
         self._reach = support(signal.box.inward(signal.places[index.numpy()]))
-        self._sampler = EpochSampler(self.count)
         self._digest = _digest(signal)
-        self._filling: Filling | None = None
 
     @classmethod
     def from_file(
@@ -68,13 +67,8 @@ class PointTask(Task):
     def has_gaps(self) -> bool:
         return True
 
-    def filling(self) -> Filling | None:
-        if self._filling is None:
-            self._filling = self.filling_of(torch.arange(self.count))
-        return self._filling
-
     def filling_of(self, rows: Tensor) -> Filling | None:
-        """The filling that some of the seen points alone would give; none in so many dimensions that all is gap."""
+        """As of every sampled task; none in so many dimensions that all is gap."""
         if self.in_dim > _FILLED:
             return None
         x, y = self.load(rows)
@@ -82,22 +76,8 @@ class PointTask(Task):
         filling = point_filling(x[counted], y[counted, :-1])
         return Filling(filling.x, torch.cat((filling.y, torch.ones(len(filling.y), 1)), dim=1))
 
-    def batch_size(self, batch: int | None) -> int:
-        return self.count if batch is None else min(batch, self.count)
-
-    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[slice | Tensor]:
-        size = self.batch_size(batch)
-        cuts = [slice(begin, min(begin + micro, size)) for begin in range(0, size, micro)]
-        if size == self.count:
-            return cuts
-        index = self._sampler.index(step, seed, size)
-        return [index[cut] for cut in cuts]
-
     def load(self, piece: slice | Tensor) -> Chunk:
         return self._ready[0][piece], self._ready[1][piece]
-
-    def output_range(self) -> tuple[Tensor, Tensor]:
-        return torch.zeros(self.out_dim), torch.ones(self.out_dim)
 
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
         values, weight = target[..., :-1], target[..., -1:]  # the weight rides in the last channel
@@ -107,9 +87,6 @@ class PointTask(Task):
         error = prediction.detach() - target[..., :-1]
         share = error * (target[..., -1:] / self.out_dim)
         return (share * error).sum(), share.mul_(2)
-
-    def quality(self, loss: float) -> float:
-        return -10 * math.log10(max(loss, 1e-20))
 
     def evaluate(self, field: Evaluate) -> Scores:
         return self.compare(self.predictions(field))

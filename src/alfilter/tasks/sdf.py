@@ -180,10 +180,10 @@ class SdfTask(Task):
         if self._there == (seed, newest):
             return
         blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
-        found = torch.cat([torch.cat(block, dim=1) for block in blocks])
+        rows = torch.cat([torch.cat(block, dim=1) for block in blocks])
         if self._table is None:
-            self._table = shared_copy(torch.empty(self.window * self._rows, found.shape[1]))
-        self._table[: len(found)].copy_(found)
+            self._table = shared_copy(torch.empty(self.window * self._rows, rows.shape[1]))
+        self._table[: len(rows)].copy_(rows)
         self._there = seed, newest
         for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
             del self._blocks[key]

@@ -93,14 +93,14 @@ class Adam:
         params = self.parameters()
         places = [(p.data_ptr(), 0 if p.grad is None else p.grad.data_ptr()) for p in params]
         if self._known is None or self._known[0] != places:
-            moments, found = iter(self.moments), []
+            moments, updates = iter(self.moments), []
             for group in self.groups:
                 moved = [(p, m) for p, m in zip(group.params, moments, strict=False) if p.grad is not None]
                 quick = [m.peak is None and _fusible(p) for p, m in moved]
                 rows = [(p, _grad(p), m.mean, m.square) for (p, m), one in zip(moved, quick, strict=True) if one]
                 runs = [tuple(t.numpy() for t in run) for run in coalesce(rows)]
-                found.append((runs, [pair for pair, one in zip(moved, quick, strict=True) if not one]))
-            self._known = places, found
+                updates.append((runs, [pair for pair, one in zip(moved, quick, strict=True) if not one]))
+            self._known = places, updates
         return self._known[1]
 
     @torch.no_grad()
