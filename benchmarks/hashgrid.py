@@ -33,8 +33,8 @@ def stepper(name: str, task: ImageTask) -> tuple[Callable[[], None], int, int]:
 
     def run() -> None:
         for step in range(STEPS):
-            accumulate_gradient(workers, task, setting, step, 0)
-            optimiser.step()
+            accumulate_gradient(workers, task, setting, step, 0, whole=not optimiser.adds_up())
+            optimiser.step(sums=workers.take_sums())
             field.encoding.constrain()
 
     return run, STEPS * task.batch_size(setting.batch), parameter_count(field)

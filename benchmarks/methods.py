@@ -155,8 +155,8 @@ def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack
     count = iter(range(1 << 62))
 
     def run() -> None:
-        accumulate_gradient(gradient_workers, task, setting, next(count), 0)
-        optimiser.step(1e-3)
+        accumulate_gradient(gradient_workers, task, setting, next(count), 0, whole=not optimiser.adds_up())
+        optimiser.step(1e-3, gradient_workers.take_sums())
         method.encoding.constrain()
 
     return run

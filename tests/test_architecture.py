@@ -25,7 +25,7 @@ ROWS: list[dict[str, set[str]]] = [
     {"metrics": {"geometry"}, "signals": {"geometry", "kernels"}, "inpainting": {"core", "ops", "kernels", "runtime"}},
     {"methods": {"encodings", "networks", "config"}},
     {"evaluate": {"signals", "metrics", "geometry", "runtime"}},
-    {"tasks": {"signals", "metrics", "geometry", "inpainting", "evaluate", "runtime", "config"}},
+    {"tasks": {"core", "signals", "metrics", "geometry", "inpainting", "evaluate", "runtime", "config"}},
     {"analysis": {"core", "ops", "encodings", "methods", "evaluate"}},
     {"training": {"tasks.base", "encodings.base", "methods", "config", "runtime", "ops"}},
     {"runs": LEARNING},

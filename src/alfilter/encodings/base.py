@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from alfilter.ops.grid_mlp import GridFeatures
+
 Pieces = Iterator[tuple[Tensor, Tensor]]
 
 
@@ -57,6 +59,13 @@ class Encoding(nn.Module, ABC):
     def parsimony(self) -> Tensor:
         """The share of its levels that pass, in the mean over the domain; zero for an encoding without a filter."""
         return torch.zeros(())
+
+    def grid_features(self) -> GridFeatures | None:
+        """What `forward` looks up, if it is a lookup on grids and nothing else: training has a faster way to do it.
+
+        An encoding that overrides `forward` overrides this, too.
+        """
+        return None
 
     def constrain(self) -> None:
         """Bring the parameters back into their domain; called after every optimiser step."""

@@ -12,6 +12,7 @@ from alfilter.core.hash_grid import Layout, level_resolutions
 from alfilter.encodings.alpha_grid import AlphaGrid
 from alfilter.encodings.filtered import FilteredEncoding
 from alfilter.ops.grid_lookup import filtered_lookup, lookup
+from alfilter.ops.grid_mlp import GridFeatures, LevelFilter
 
 
 class FilteredGrid(FilteredEncoding):
@@ -60,6 +61,13 @@ class FilteredGrid(FilteredEncoding):
             return filtered_lookup(self.table, x, alpha, self.layout, self.kappa)
         features = self.by_level(x)
         return (features * self.response(alpha).unsqueeze(-1)).flatten(-2)
+
+    def grid_features(self) -> GridFeatures | None:
+        """None for a finite band, whose response is a difference."""
+        if self.bandwidth is not None:
+            return None
+        own = LevelFilter(self.alpha.values, self.alpha.unit, self.kappa)
+        return GridFeatures(self.table, self.layout, filter=own)
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level before the filter. x: (..., d) → (..., L, F)."""

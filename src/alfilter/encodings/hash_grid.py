@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from alfilter.core.hash_grid import Layout, level_resolutions
 from alfilter.encodings.base import Encoding
 from alfilter.ops.grid_lookup import lookup
+from alfilter.ops.grid_mlp import GridFeatures
 
 
 class HashGrid(Encoding):
@@ -46,6 +47,9 @@ class HashGrid(Encoding):
 
     def forward(self, x: Tensor) -> Tensor:
         return lookup(self.table, x, self.layout, coordinates=self.coordinates)
+
+    def grid_features(self) -> GridFeatures:
+        return GridFeatures(self.table, self.layout, coordinates=self.coordinates)
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level apart. x: (..., d) → (..., L, F)."""

@@ -13,6 +13,7 @@ from alfilter.core.octree import cell_minima, cell_sums, coarsen, detail, nearne
 from alfilter.encodings.base import Encoding, Situation
 from alfilter.errors import UserError
 from alfilter.ops.grid_lookup import lookup
+from alfilter.ops.grid_mlp import GridFeatures
 
 _MOST_NODES = 1 << 25  # of all levels together, whether they hold features or not
 
@@ -66,6 +67,9 @@ class Octree(Encoding):
 
     def forward(self, x: Tensor) -> Tensor:
         return lookup(self.table, x, self.layout, nodes=self.rows, coordinates=True)
+
+    def grid_features(self) -> GridFeatures:
+        return GridFeatures(self.table, self.layout, nodes=self.rows, coordinates=True)
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level apart. x: (..., d) → (..., L, F)."""

@@ -11,6 +11,7 @@ from alfilter.core.hash_grid import Layout
 from alfilter.encodings.base import Encoding
 from alfilter.errors import UserError
 from alfilter.ops.grid_lookup import lookup
+from alfilter.ops.grid_mlp import GridFeatures
 
 ON_A_SAMPLE = 1e-3  # a place closer than this share of the spacing to a sample is that sample
 
@@ -51,9 +52,15 @@ class SampleTable(Encoding):
     def forward(self, x: Tensor) -> Tensor:
         if self.between == "refuse" and x.device.type != "meta":
             self._check(x)
-        snap = 0.5 if self.between == "nearest" else ON_A_SAMPLE
         # the nearest row is a constant around every sample: no gradient of the place
-        return lookup(self.table, x.detach() if self.between == "nearest" else x, self.layout, snap=snap)
+        return lookup(self.table, x.detach() if self.between == "nearest" else x, self.layout, snap=self._snap())
+
+    def grid_features(self) -> GridFeatures | None:
+        """None where places must be checked."""
+        return None if self.between == "refuse" else GridFeatures(self.table, self.layout, snap=self._snap())
+
+    def _snap(self) -> float:
+        return 0.5 if self.between == "nearest" else ON_A_SAMPLE
 
     def _check(self, x: Tensor) -> None:
         """Refuse places that are no samples."""

@@ -12,6 +12,7 @@ from numba import njit
 
 from alfilter.kernels.jit import FAST, f4
 
+_BLOCK = 1024  # numbers in the first cache between two passes
 _TINY = f4(1e-37)  # smaller numbers are close to the denormal ones, on which a processor is many times slower
 
 
@@ -41,3 +42,35 @@ def adam_update(
         mean[i] = m
         square[i] = v
         p[i] = p[i] * keep - rate * m / (np.sqrt(v) / correction + epsilon)
+
+
+@njit(fastmath=FAST, cache=True, nogil=True)
+def adam_update_sums(
+    p: Any,
+    sums: Any,
+    first: int,
+    mean: Any,
+    square: Any,
+    gain1: Any,
+    beta2: Any,
+    gain2: Any,
+    correction: Any,
+    epsilon: Any,
+    rate: Any,
+    keep: Any,
+) -> None:
+    """`adam_update` with the gradient Σ_w sums[w, first …] of several workers; it leaves zeros in their place.
+
+    sums: (workers, total). In one sweep over memory, block by block.
+    """
+    for begin in range(0, len(p), _BLOCK):
+        end = min(begin + _BLOCK, len(p))
+        g = sums[0, first + begin : first + end]
+        for w in range(1, len(sums)):
+            more = sums[w, first + begin : first + end]
+            for i in range(end - begin):
+                g[i] += more[i]
+                more[i] = f4(0)
+        own = p[begin:end]
+        adam_update(own, g, mean[begin:end], square[begin:end], gain1, beta2, gain2, correction, epsilon, rate, keep)
+        g[:] = f4(0)

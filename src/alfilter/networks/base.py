@@ -10,6 +10,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from alfilter.ops.grid_mlp import Perceptrons
+
 
 class Network(nn.Module, ABC):
     """Maps features to values. in_dim: features C. out_dim: values c."""
@@ -33,6 +35,13 @@ class Network(nn.Module, ABC):
     def scales(self, features: Tensor) -> Tensor:
         """`outputs` as one tensor (scales, ..., c): what a network with several defines."""
         return torch.unsqueeze(self(features), 0)
+
+    def perceptrons(self) -> Perceptrons | None:
+        """What `forward` computes, if it is a perceptron and nothing else: training has a faster way to do it.
+
+        A network that overrides `forward` overrides this, too.
+        """
+        return None
 
 
 def uniform(shape: tuple[int, ...], bound: float | Tensor, generator: torch.Generator | None) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from alfilter.core.level_decoders import level_inputs
 from alfilter.networks.base import Network
 from alfilter.networks.mlp import MLP
+from alfilter.ops.grid_mlp import Perceptrons
 from alfilter.ops.level_decoders import level_values
 
 
@@ -48,6 +49,9 @@ class LevelDecoder(Network):
 
     def scales(self, features: Tensor) -> Tensor:
         return level_values(features, self.dims, [decoder.layers() for decoder in self._members()])
+
+    def perceptrons(self) -> Perceptrons:
+        return Perceptrons([decoder.layers() for decoder in self._members()], by_level=True)
 
     def _members(self) -> list[MLP]:
         return [decoder for decoder in self.decoders if isinstance(decoder, MLP)]

@@ -12,6 +12,7 @@ from alfilter.core import affine
 from alfilter.networks.activations import ACTIVATIONS
 from alfilter.networks.base import Network, uniform
 from alfilter.ops import perceptron
+from alfilter.ops.grid_mlp import Perceptrons
 from alfilter.ops.mlp import PERCEPTRON_ACTIVATIONS
 
 
@@ -65,6 +66,10 @@ class MLP(Network):
             sharpness = self.sharpness if self.learned is None else self.learned[i]
             z = self.row.layer(z, w, b, self.omega, sharpness)  # (..., width)
         return affine(z, weight, bias)
+
+    def perceptrons(self) -> Perceptrons | None:
+        """None where the sharpness is learned."""
+        return None if self.learned is not None else Perceptrons([self.layers()], self.activation, self.omega)
 
     def layers(self) -> list[tuple[Tensor, Tensor]]:
         """Weights and biases of every layer."""

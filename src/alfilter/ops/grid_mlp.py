@@ -18,6 +18,7 @@ from alfilter.core import grid as grids
 from alfilter.core import hash_grid, layers, level_decoders, level_filter
 from alfilter.core.hash_grid import Layout
 from alfilter.core.layers import Layers
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.ops.dispatch import can_use_kernels, load_kernels
 from alfilter.ops.grid_lookup import columns, kernel_levels, level_edges
 from alfilter.ops.mlp import BLOCKED_ACTIVATIONS, can_block
@@ -57,15 +58,6 @@ class Perceptrons:
     activation: str = "relu"
     omega: float = 1.0
     by_level: bool = False
-
-
-@dataclass(frozen=True)
-class ResidualLoss:
-    """Σ_i w_i factor Σ_c |v_ic - y_ic|^power, with w_i in a last column of the targets if weighted, else 1."""
-
-    power: int = 2
-    factor: float = 1.0
-    weighted: bool = False
 
 
 @dataclass(frozen=True)

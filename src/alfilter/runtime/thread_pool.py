@@ -53,15 +53,16 @@ def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
     return list(_pool(workers()).map(function, items))
 
 
-def for_slices(function: Callable[[slice], object], count: int) -> None:
-    """`function` of slices that cover [0, count): one per worker, or a single one if waking threads would cost more.
+def for_slices(function: Callable[[slice], object], count: int, worth_sharing: int | None = None) -> None:
+    """`function` of slices that make up [0, count): one a worker, or a single one where waking threads would cost more.
 
-    For elementwise work, whose result does not depend on where it is cut.
+    For work of one kind on every number alone, whose result is the same however it is cut. worth_sharing: from how many
+    numbers on it is cut.
 
     >>> for_slices(print, 3)
     slice(0, 3, None)
     """
-    parts = workers() if count >= _WORTH_SHARING else 1
+    parts = workers() if count >= (worth_sharing or _WORTH_SHARING) else 1
     cuts = [count * part // parts for part in range(parts + 1)]
     parallel_map(function, [slice(begin, end) for begin, end in pairwise(cuts)])
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from alfilter.config import Density
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores
 
@@ -86,6 +87,13 @@ class Task(ABC):
             leaf = prediction.detach().requires_grad_()
             loss = self.loss(leaf, target)
         return loss.detach(), torch.autograd.grad(loss, leaf)[0]
+
+    def residual_loss(self) -> ResidualLoss | None:
+        """The loss of `loss` as data, where it is a power of the residual: compiled steps differentiate it themselves.
+
+        A task that overrides `loss` overrides this, too.
+        """
+        return None
 
     @abstractmethod
     def quality(self, loss: float) -> float:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, sample_grid
 from alfilter.evaluate.streaming import is_large, streamed_scores
@@ -66,6 +67,9 @@ class GridTask(SampledTask):
         error = prediction.detach() - target
         flat = error.reshape(-1)
         return torch.dot(flat, flat) / self.out_dim, error.mul_(2 / self.out_dim)
+
+    def residual_loss(self) -> ResidualLoss:
+        return ResidualLoss(factor=1 / self.out_dim)
 
     def evaluate(self, field: Evaluate) -> Scores:
         if is_large(self.signal.shape):

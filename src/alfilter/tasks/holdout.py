@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores
 from alfilter.evaluate.passes import POINTS
@@ -60,6 +61,9 @@ class HoldoutTask(Task):
 
     def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         return self.task.loss_and_grad(prediction, target)
+
+    def residual_loss(self) -> ResidualLoss | None:
+        return self.task.residual_loss()
 
     def quality(self, loss: float) -> float:
         return self.task.quality(loss)

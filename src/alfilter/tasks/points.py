@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, sample_points
 from alfilter.signals import observed
@@ -87,6 +88,9 @@ class PointTask(SampledTask):
         error = prediction.detach() - target[..., :-1]
         share = error * (target[..., -1:] / self.out_dim)
         return (share * error).sum(), share.mul_(2)
+
+    def residual_loss(self) -> ResidualLoss:
+        return ResidualLoss(factor=1 / self.out_dim, weighted=True)
 
     def evaluate(self, field: Evaluate) -> Scores:
         return self.compare(self.predictions(field))

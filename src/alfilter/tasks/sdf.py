@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, distances_at
 from alfilter.geometry.repair import MANY, Triangles
@@ -131,6 +132,9 @@ class SdfTask(Task):
             return (error.abs() * weight).sum(), error.sign() * (weight / 2)
         share = error * weight
         return (share * error).sum(), share
+
+    def residual_loss(self) -> ResidualLoss:
+        return ResidualLoss(1, 0.5, True) if self.sampling.loss == "absolute" else ResidualLoss(2, 0.25, True)
 
     def quality(self, loss: float) -> float:
         """The weighted error near the surface in dB: 60 dB is a thousandth of the box."""

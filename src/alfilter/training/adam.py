@@ -15,6 +15,8 @@ from alfilter.ops.dispatch import can_use_kernels, load_kernels
 from alfilter.runtime.flat_params import coalesce, flat_zeros
 from alfilter.runtime.thread_pool import for_slices
 
+_SWEEP_WORTH_SHARING = 1 << 18  # numbers: adding up and zeroing gradients, too, an update is worth waking a thread for
+
 
 @dataclass
 class Group:
@@ -67,9 +69,17 @@ class Adam:
         """All parameters, in the order of their moments."""
         return [p for group in self.groups for p in group.params]
 
+    def adds_up(self) -> bool:
+        """Whether `step` can add up the gradients of several workers itself: nothing of it needs to see their sum."""
+        return self.clip is None and not self.amsgrad and all(_fusible(p) for p in self.parameters())
+
     @torch.no_grad()
-    def step(self, factor: float = 1.0) -> None:
-        """Move every parameter that has a gradient; both rates are multiplied with `factor`."""
+    def step(self, factor: float = 1.0, sums: Tensor | None = None) -> None:
+        """Move every parameter that has a gradient; both rates are multiplied with `factor`.
+
+        sums: (workers, total), where every parameter's gradient is a part of the first row: those of the other rows are
+        added to it, and all of them are zero afterwards, in the sweep of the update itself. Only if `adds_up`.
+        """
         self.steps += 1
         if self.clip is not None:
             self.shorten(self.clip)
@@ -79,7 +89,7 @@ class Adam:
             keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
             numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
             for arrays in runs:
-                _update(arrays, numbers)
+                _update(arrays, numbers, sums)
             for p, m in alone:
                 assert p.grad is not None
                 p.mul_(keep)
@@ -113,11 +123,21 @@ class Adam:
                 g.mul_(longest / length)
 
 
-def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...]) -> None:
+def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...], sums: Tensor | None) -> None:
     """The compiled update; of many numbers on all cores, which each take a slice of them."""
     constants = [np.float32(number) for number in numbers]
-    kernel = load_kernels("adam").adam_update
-    for_slices(lambda part: kernel(*(array[part] for array in arrays), *constants), len(arrays[0]))
+    kernels = load_kernels("adam")
+    if sums is None:
+        for_slices(lambda part: kernels.adam_update(*(array[part] for array in arrays), *constants), len(arrays[0]))
+        return
+    (p, grad, mean, square), rows = arrays, sums.numpy()
+    first = (grad.ctypes.data - sums.data_ptr()) // sums.element_size()
+
+    def sweep(part: slice) -> None:
+        own = p[part], rows, first + part.start, mean[part], square[part]
+        kernels.adam_update_sums(*own, *constants)
+
+    for_slices(sweep, len(p), _SWEEP_WORTH_SHARING)
 
 
 def _grad(p: Tensor) -> Tensor:
@@ -127,4 +147,5 @@ def _grad(p: Tensor) -> Tensor:
 
 def _fusible(p: Tensor) -> bool:
     """Whether the compiled update may run: numbers in one piece, as the moments' are then, and as `fused` says."""
-    return p.is_contiguous() and _grad(p).is_contiguous() and can_use_kernels(p if p.dim() > 1 else p.view(1, -1))
+    there = p.grad is None or p.grad.is_contiguous()
+    return p.is_contiguous() and there and can_use_kernels(p if p.dim() > 1 else p.view(1, -1))

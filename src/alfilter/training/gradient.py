@@ -11,12 +11,14 @@ from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.methods import Field
+from alfilter.ops.grid_mlp import GridGradient
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
 from alfilter.runtime.grad_buffers import grad_buffers
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task, step_generator
+from alfilter.training.grid_field import compiled_steps, has_compiled_step
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ class GradientWorkers:
     see parameters and gradients in shared memory, and the task as it was then. With several processes under torchrun,
     `first` is the position of this process's first worker among the `total` of all.
 
+    Fields with a compiled step (`grid_field`) run it in threads: one call that holds no interpreter lock and adds to the
+    worker's sums. These must be zero before; `Adam.step` leaves them so.
+
     `close` ends the worker processes and gives the field storage of its own again.
     """
 
@@ -46,8 +51,11 @@ class GradientWorkers:
         self.first, self.total = self.processes.worker_range(count)
         self.should_stop: Callable[[], bool] = lambda: False
         self._job: tuple[Task, Training]  # what the pool was started for
-        self._pool: ForkPool[tuple[int, int], Share] | None = None
-        self._sums: list[Tensor] = []  # every worker's gradient, all parameters in one buffer
+        self._pool: ForkPool[tuple[int, int, bool], Share] | None = None
+        self._compiled: list[GridGradient] = []  # every worker's step, if the field has a compiled one
+        self._sums = torch.zeros(0, 0)  # (workers, total): the gradient of each, all parameters in one buffer
+        self._zeroed = True
+        self._apart = False  # whether the last step's sums are still to be added up
         self._buffers: list[list[Tensor]] = []  # the same, one view per parameter
         self._stop = torch.zeros(1, dtype=torch.uint8)
 
@@ -56,7 +64,8 @@ class GradientWorkers:
         if self._pool is None or self._job != (task, setting):
             self._pool = self._start(task, setting)
         self._stop.zero_()
-        return self._pool.run((step, seed))
+        zeroed, self._zeroed = self._zeroed, False
+        return self._pool.run((step, seed, zeroed))
 
     def close(self) -> None:
         """End the worker processes; the field gets storage of its own."""
@@ -67,34 +76,48 @@ class GradientWorkers:
         params = [p.data.clone() for p in self.replicas[0].parameters()]
         self._rebind_storage([*params, *(b.data.clone() for b in self.replicas[0].buffers())])
 
-    def gather(self, shares: list[Share]) -> None:
-        """Add the replicas' gradients to the field's, then the other processes', always in the same order."""
+    def gather(self, shares: list[Share], whole: bool = True) -> None:
+        """Add the replicas' gradients to the field's, then the other processes', always in the same order.
+
+        whole: otherwise adding up the replicas' may be left to `Adam.step`, which gets them by `take_sums`.
+        """
         mine, *others = self._sums
-        for other in others:
+        self._apart = bool(self._compiled) and not whole and self.processes.size == 1
+        for other in others if not self._apart else ():
             for_slices(lambda part, more=other: mine[part].add_(more[part]), len(mine))  # type: ignore[misc]
         for i, (p, buffer) in enumerate(zip(self.replicas[0].parameters(), self._buffers[0], strict=True)):
             p.grad = buffer if any(share.reached[i] for share in shares) else None
         self.processes.all_reduce_gradients(self.replicas[0].parameters())
 
-    def _start(self, task: Task, setting: Training) -> ForkPool[tuple[int, int], Share]:
+    def take_sums(self) -> Tensor | None:
+        """All workers' gradients, (workers, total), for `Adam.step` to add up and zero; None once they are added up."""
+        self._zeroed = self._apart
+        return self._sums if self._apart else None
+
+    def _start(self, task: Task, setting: Training) -> ForkPool[tuple[int, int, bool], Share]:
         self.close()
         self._job = task, setting
-        self._pack(shared_copy if len(self.replicas) > 1 else Tensor.clone)
+        compiled = has_compiled_step(self.replicas[0], task)
+        into = shared_copy if len(self.replicas) > 1 and not compiled else Tensor.clone
+        params = self._pack(into)
         layout = FlatLayout(list(self.replicas[0].parameters()))
-        buffer = next(self.replicas[0].parameters()).detach().new_zeros(layout.total)
-        self._sums = [buffer, *(shared_copy(buffer) for _ in self.replicas[1:])]
+        self._sums, self._zeroed = into(params.new_zeros(len(self.replicas), layout.total)), True
         self._buffers = [layout.views(total) for total in self._sums]
         self._stop = shared_copy(self._stop)
-        return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start)
+        self._compiled = compiled_steps(self.replicas[0], task, params, self._sums) if compiled else []
+        forked = False if compiled else None
+        return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start, forked=forked)
 
-    def _pack(self, into: Callable[[Tensor], Tensor]) -> None:
+    def _pack(self, into: Callable[[Tensor], Tensor]) -> Tensor:
         """Move the storage of all replicas to what `into` allocates, all parameters in one buffer."""
         params = [p.data for p in self.replicas[0].parameters()]
         layout = FlatLayout(params)
-        numbers = layout.views(into(params[0].new_zeros(layout.total)))
+        flat = into(params[0].new_zeros(layout.total))
+        numbers = layout.views(flat)
         for place, number in zip(numbers, params, strict=True):
             place.copy_(number)
         self._rebind_storage([*numbers, *(into(b.data) for b in self.replicas[0].buffers())])
+        return flat
 
     def _rebind_storage(self, numbers: Sequence[Tensor]) -> None:
         """Let all replicas read and write these tensors as their parameters and buffers."""
@@ -102,15 +125,17 @@ class GradientWorkers:
             for tensor, number in zip([*replica.parameters(), *replica.buffers()], numbers, strict=True):
                 tensor.data = number
 
-    def _work(self, position: int, moment: tuple[int, int]) -> Share:
+    def _work(self, position: int, moment: tuple[int, int, bool]) -> Share:
         """A worker's share of a step: samples, and the values filled in between them if they have a weight."""
-        task, setting = self._job
+        (task, setting), (step, seed, zeroed) = self._job, moment
+        if self._compiled and not zeroed:
+            self._sums[position].zero_()
         self.replicas[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
         params = self.replicas[position].parameters()
         with grad_buffers({p.data_ptr(): buffer for p, buffer in zip(params, self._buffers[position], strict=True)}):
-            terms = {"data": self._samples(position, *moment)}
+            terms = {"data": self._samples(position, step, seed)}
             if setting.fill > 0 and task.filling() is not None:
-                terms["fill"] = self._filled(position, *moment)
+                terms["fill"] = self._filled(position, step, seed)
         return Share(terms, self._copy_gradients(position), bool(self._stop.item()))
 
     def _samples(self, position: int, step: int, seed: int) -> float:
@@ -127,8 +152,14 @@ class GradientWorkers:
             if setting.jitter > 0:
                 noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
                 x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            share += _backward(field, task, (x, y), total)
+            share += self._backward(position, (x, y), total)
         return share
+
+    def _backward(self, position: int, chunk: Chunk, total: int, weight: float = 1.0) -> float:
+        """Add the gradient of a piece's share in the mean loss of `total` samples; the share itself."""
+        if self._compiled:
+            return self._compiled[position](*chunk, weight / total)
+        return _backward(self.replicas[position], self._job[0], chunk, total, weight)
 
     def _filled(self, position: int, step: int, seed: int) -> float:
         """The loss against the filling at a worker's share of the unseen samples."""
@@ -138,7 +169,7 @@ class GradientWorkers:
         between = filling.pieces(step, seed, *self._sizes(task, setting))
         count = sum(len(piece) for piece in between)
         for number in range(self.first + position, len(between), self.total):
-            share += _backward(field, task, on_device(filling.load(between[number]), field), count, setting.fill)
+            share += self._backward(position, on_device(filling.load(between[number]), field), count, setting.fill)
         return share
 
     def _sizes(self, task: Task, setting: Training) -> tuple[int, int]:
@@ -150,6 +181,8 @@ class GradientWorkers:
 
     def _copy_gradients(self, position: int) -> list[bool]:
         """Copy a replica's gradients into its buffer; which parameters have one."""
+        if self._compiled:
+            return [True] * len(self._buffers[position])
         grads = [p.grad for p in self.replicas[position].parameters()]
         targets, sources = [], []
         for buffer, grad in zip(self._buffers[position], grads, strict=True):
@@ -170,12 +203,15 @@ def accumulate_gradient(
     step: int,
     seed: int,
     should_stop: Callable[[], bool] = lambda: False,
+    whole: bool = True,
 ) -> dict[str, float] | None:
     """Set the gradient of one batch and return the loss terms; None when asked to stop on the way.
 
     The loss is a mean over the batch, so every piece contributes its sum divided by the batch's size: the gradient is
     that of one pass over the whole batch, while the activations of only one piece per core are alive. Pieces are dealt
     to the workers of all processes in turn, so the result depends on the number of cores and on nothing else.
+
+    whole: otherwise the workers' gradients may not be added up yet, and `Adam.step` takes `gradient_workers.take_sums()`.
     """
     if setting.fill > 0:
         task.filling()  # made once, here
@@ -187,7 +223,7 @@ def accumulate_gradient(
     *sums, stops = gradient_workers.processes.all_reduce([*sums, float(shares[0].stopped)])
     if stops:
         return None
-    gradient_workers.gather(shares)
+    gradient_workers.gather(shares, whole)
     terms = dict(zip(names, sums, strict=True))
     if setting.tv > 0:
         smoothness = setting.tv * gradient_workers.replicas[0].encoding.smoothness(setting.tv_reduction)

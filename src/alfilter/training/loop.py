@@ -115,11 +115,12 @@ def fit(
     began = now() - position.seconds
     saved = time.monotonic()
     finished = False
+    whole = not optimiser.adds_up()
 
     with closing(GradientWorkers(field, processes)) as gradient_workers:
         while not (finished := _is_over(setting, position)):
             factor = rate_factor(setting, position.step, _share(setting, position))
-            terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop)
+            terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop, whole)
             if terms is None:  # asked to stop in the middle of a batch: the step was not taken
                 break
             loss = sum(terms.values())
@@ -132,7 +133,7 @@ def fit(
                 # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
                 write_checkpoint(path, field, optimiser, position, identity, average)
                 saved = time.monotonic()
-            optimiser.step(factor)
+            optimiser.step(factor, gradient_workers.take_sums())
             field.encoding.constrain()
             position.step += 1
             # before anything is kept: a state includes its adaptation
