@@ -42,5 +42,8 @@ def test_the_gradient_of_the_loss(name: str, scales: int) -> None:
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
     assert not grad.requires_grad
     torch.testing.assert_close(grad, torch.autograd.grad(expected, prediction)[0], rtol=1e-5, atol=1e-7)
+    residual = task.residual_loss()
+    assert residual is not None
+    assert residual(prediction, target).item() == pytest.approx(expected.item(), rel=1e-5)
     by_rule = Task.loss_and_grad(task, prediction, target)
     torch.testing.assert_close(by_rule[1], grad, rtol=1e-5, atol=1e-7)

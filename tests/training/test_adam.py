@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from alfilter.runtime.flat_params import FlatLayout
 from alfilter.training.adam import Adam, Group
 
 
@@ -72,3 +73,45 @@ def test_a_table_on_several_threads_is_torchs_too(threads: int, monkeypatch: pyt
     finally:
         torch.set_num_threads(before)
     torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_gradients_of_several_workers_are_added_up_and_zeroed(
+    workers: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("alfilter.training.adam._SWEEP_WORTH_SHARING", 1000)
+    start = [torch.randn(700, 3), torch.randn(5), torch.randn(40)]
+    layout = FlatLayout(start)
+    sums = torch.randn(workers, layout.total)
+    whole, apart = ([nn.Parameter(t) for t in layout.views(torch.zeros(layout.total))] for _ in range(2))
+    for p, q, t in zip(whole, apart, start, strict=True):
+        p.data.copy_(t)
+        q.data.copy_(t)
+    optimisers = [Adam([Group(ps[:2], 1e-2, 0.1), Group(ps[2:], 3e-2)]) for ps in (whole, apart)]
+    assert optimisers[1].adds_up()
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for step in range(3):
+            numbers = torch.randn(sums.shape, generator=torch.Generator().manual_seed(step))
+            for p, q, g, h in zip(whole, apart, layout.views(numbers.sum(0)), layout.views(sums[0]), strict=True):
+                p.grad, q.grad = g, h
+            sums.copy_(numbers)
+            optimisers[0].step(0.5)
+            optimisers[1].step(0.5, sums)
+            assert not any(q.grad.any() for q in apart if q.grad is not None)
+            parts = [layout.views(row) for row in sums]
+            assert not any(part.any() for row in parts for part in row)
+    finally:
+        torch.set_num_threads(before)
+    for p, q in zip(whole, apart, strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-5, atol=1e-6)
+
+
+def test_what_must_see_the_whole_gradient_does_not_add_up() -> None:
+    groups = [Group([nn.Parameter(torch.zeros(3))], 1e-2)]
+    assert Adam(groups).adds_up()
+    assert not Adam(groups, clip=1.0).adds_up()
+    assert not Adam(groups, amsgrad=True).adds_up()
+    assert not Adam([Group([nn.Parameter(torch.zeros(3).double())], 1e-2)]).adds_up()

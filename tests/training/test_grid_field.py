@@ -1,0 +1,163 @@
+"""Steps of grid fields in one compiled call: the gradient of autograd, the same bits again, resumed to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import trimesh
+from torch import Tensor
+
+from alfilter.config import Training
+from alfilter.encodings import FilteredGrid
+from alfilter.methods import Field, build
+from alfilter.networks import MLP
+from alfilter.signals import GridSignal
+from alfilter.tasks import ImageTask, SdfTask
+from alfilter.tasks.base import Task
+from alfilter.training import Progress, fit, gradient
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
+from alfilter.training.grid_field import grid_field, has_compiled_step
+from alfilter.training.loop import make_optimiser
+
+METHODS = ["hash-grid", "octree", "diner", "al-grid"]
+SETTING = Training(micro=100, batch=400, jitter=0.3, fill=0.5, tv=1e-3, lr=1e-2, lr_encoding=1e-2)
+
+
+def image(observe: str = "random:0.5") -> ImageTask:
+    return ImageTask(GridSignal(np.random.default_rng(0).integers(0, 256, (40, 30, 3), np.uint8)), observe)
+
+
+def field_of(method: str, dims: int = 2, channels: int = 3) -> Field:
+    if method != "al-grid":
+        return build(method, in_dim=dims, out_dim=channels, samples=(40, 30, 20)[:dims], seed=3)
+    generator = torch.Generator().manual_seed(3)
+    encoding = FilteredGrid(dims, levels=5, features=2, base=4, finest=40, table=256, resolution=(6,) * dims, bound=0.1,
+                            start=3.0, generator=generator)  # fmt: skip
+    return Field(encoding, MLP(10, channels, width=24, depth=2, activation="relu", generator=generator))
+
+
+@pytest.fixture(params=[1, 2])
+def cores(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+def gradient_of(field: Field, task: Task, setting: Training) -> tuple[dict[str, float], Tensor]:
+    with closing(GradientWorkers(field)) as workers:
+        terms = accumulate_gradient(workers, task, setting, 1, 0)
+        assert terms is not None
+        return terms, torch.cat([p.grad.flatten().clone() for p in field.parameters() if p.grad is not None])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_gradient_is_that_of_autograd(method: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = image()
+    assert has_compiled_step(field_of(method), task)
+    terms, found = gradient_of(field_of(method), task, SETTING)
+    monkeypatch.setattr(gradient, "has_compiled_step", lambda *_: False)
+    expected_terms, expected = gradient_of(field_of(method), task, SETTING)
+    assert terms == pytest.approx(expected_terms, rel=1e-5)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
+
+
+@pytest.mark.parametrize("rule", ["source", "graded"])
+@pytest.mark.parametrize("method", ["hash-grid", "octree", "al-grid"])
+def test_shapes(method: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ball = trimesh.creation.icosphere(subdivisions=2)
+    results = []
+    for compiled in (True, False):
+        task = SdfTask.from_mesh(ball.vertices, ball.faces, block=200, reuse=2, window=2)
+        task.set_sampling(rule)
+        monkeypatch.setattr(gradient, "has_compiled_step", lambda *_, c=compiled: c)
+        results.append(gradient_of(field_of(method, 3, 1), task, Training(batch=80)))
+    assert results[0][0] == pytest.approx(results[1][0], rel=1e-5)
+    torch.testing.assert_close(results[0][1], results[1][1], rtol=1e-4, atol=1e-5 * results[1][1].abs().max().item())
+
+
+def trained(method: str, **changes: Any) -> tuple[list[float], Tensor]:
+    field = field_of(method)
+    history = fit(field, image(), training=replace(SETTING, steps=12, **changes), seed=5).history
+    return [line["loss"] for line in history], torch.cat([p.detach().flatten() for p in field.parameters()])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_run_has_the_same_bits(method: str, cores: int) -> None:
+    first, second = trained(method), trained(method)
+    assert first[0] == second[0]
+    assert torch.equal(first[1], second[1])
+
+
+@pytest.mark.parametrize("change", [{}, {"clip": 10.0}, {"amsgrad": True}, {"weight_decay": 0.1}], ids=str)
+def test_a_run_goes_as_by_autograd(change: dict[str, Any], cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = trained("hash-grid", epsilon=1e-3, **change)
+    monkeypatch.setattr(gradient, "has_compiled_step", lambda *_: False)
+    expected = trained("hash-grid", epsilon=1e-3, **change)
+    assert found[0] == pytest.approx(expected[0], rel=1e-3)
+    torch.testing.assert_close(found[1], expected[1], rtol=1e-3, atol=1e-4)
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_resumed_to_the_bit(method: str, cores: int, tmp_path: Path) -> None:
+    def die(progress: Progress) -> None:
+        if progress.step == 7:
+            raise Killed
+
+    setting = replace(SETTING, steps=12)
+    whole, last = field_of(method), field_of(method)
+    fit(whole, image(), training=setting, seed=5)
+    with suppress(Killed):
+        fit(field_of(method), image(), training=setting, seed=5, checkpoint=tmp_path / "c", checkpoint_every=0,
+            on_progress=die)  # fmt: skip
+    fit(last, image(), training=setting, seed=5, checkpoint=tmp_path / "c")
+    assert all(torch.equal(a, b) for a, b in zip(whole.parameters(), last.parameters(), strict=True))
+
+
+def test_sums_are_zero_before_every_step(cores: int) -> None:
+    """Whether the optimiser took the last ones, somebody only looked at them, or a step was given up."""
+    field, task, setting = field_of("hash-grid"), image("all"), Training(batch=300, micro=100)
+    with closing(GradientWorkers(field)) as workers:
+        optimiser = make_optimiser(field, setting)
+        for step, looked in enumerate((False, True, False)):
+            terms = accumulate_gradient(workers, task, setting, step, 0, whole=False)
+            if not looked:
+                optimiser.step(1e-3, workers.take_sums())
+            if step == 1:
+                assert accumulate_gradient(workers, task, setting, step, 0, should_stop=lambda: True) is None
+        again = accumulate_gradient(workers, task, setting, 2, 0)
+        assert terms is not None
+        assert again is not None
+        mine = torch.cat([p.grad.flatten().clone() for p in field.parameters() if p.grad is not None])
+    expected = gradient_of_step(field, task, setting, 2)
+    torch.testing.assert_close(mine, expected, rtol=1e-5, atol=1e-7)
+
+
+def gradient_of_step(field: Field, task: ImageTask, setting: Training, step: int) -> Tensor:
+    with closing(GradientWorkers(field)) as workers:
+        accumulate_gradient(workers, task, setting, step, 0)
+        return torch.cat([p.grad.flatten().clone() for p in field.parameters() if p.grad is not None])
+
+
+def test_what_has_no_compiled_step() -> None:
+    task, field = image("all"), field_of("hash-grid")
+    assert has_compiled_step(field, task)
+    assert not has_compiled_step(field_of("siren"), task)
+    assert grid_field(field.double()) is None
+    frozen = field_of("hash-grid")
+    frozen.encoding.requires_grad_(False)
+    assert grid_field(frozen) is None
+    assert grid_field(build("diner", in_dim=2, out_dim=3, samples=(40, 30), between="refuse")) is None
+    band = FilteredGrid(2, levels=3, features=2, base=4, finest=16, table=64, resolution=(4, 4), bandwidth=2.0)
+    assert grid_field(Field(band, MLP(6, 3, width=8, depth=1, activation="relu"))) is None
