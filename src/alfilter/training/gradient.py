@@ -38,8 +38,8 @@ class GradientWorkers:
     see parameters and gradients in shared memory, and the task as it was then. With several processes under torchrun,
     `first` is the position of this process's first worker among the `total` of all.
 
-    Fields with a compiled step (`grid_field`) run it in threads: one call that holds no interpreter lock and adds to the
-    worker's sums. These must be zero before; `Adam.step` leaves them so.
+    Fields with a compiled step (`grid_field`) run it in threads: one call that holds no interpreter lock and adds to
+    the worker's sums. These must be zero before; `Adam.step` leaves them so.
 
     `close` ends the worker processes and gives the field storage of its own again.
     """
@@ -211,7 +211,7 @@ def accumulate_gradient(
     that of one pass over the whole batch, while the activations of only one piece per core are alive. Pieces are dealt
     to the workers of all processes in turn, so the result depends on the number of cores and on nothing else.
 
-    whole: otherwise the workers' gradients may not be added up yet, and `Adam.step` takes `gradient_workers.take_sums()`.
+    whole: otherwise the workers' gradients may not be added up yet, and `Adam.step` takes what `take_sums` gives.
     """
     if setting.fill > 0:
         task.filling()  # made once, here
