@@ -47,7 +47,7 @@ class Request:
         """
         value = self.values.get(name, "0")
         text = str(value)
-        if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,15}", text):
+        if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,15}", text):
             raise UserError(f"{name} must be a whole number, got {text[:20]!r}")
         return int(text)
 
