@@ -171,18 +171,18 @@ class Density:
 
 
 # options that no longer exist, with the values that changed nothing: files written before may hold them
-REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0}
+REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "heads": 1}
 
 
-def without_removed(stored: Any) -> Any:
-    """A stored table of options without those that no longer exist and that had no effect.
+def without_removed(stored: Any, current: Any) -> Any:
+    """A stored table of options without those that the current table no longer has and that had no effect.
 
-    >>> without_removed({"steps": 5, "bend": 0.0}), without_removed({"bend": 0.1})
+    >>> without_removed({"steps": 5, "bend": 0.0}, {"steps": 7}), without_removed({"bend": 0.1}, {"steps": 7})
     ({'steps': 5}, {'bend': 0.1})
     """
-    if not isinstance(stored, dict):
+    if not (isinstance(stored, dict) and isinstance(current, dict)):
         return stored
-    return {name: value for name, value in stored.items() if name not in REMOVED or REMOVED[name] != value}
+    return {k: v for k, v in stored.items() if k in current or k not in REMOVED or REMOVED[k] != v}
 
 
 @dataclass(frozen=True)
@@ -221,10 +221,6 @@ class Training:
     )
     tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
     tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
-    jitter: float = option(0.0, "standard deviation of coordinate noise during training, in samples", low=0)
-    average: float = option(
-        0.0, "share of the steps over which the weights are averaged at the end; 0: the last alone", low=0, high=1
-    )
     fill: float = option(
         0.0, "weight of the values that are filled in between the samples of a grid or between points", low=0
     )

@@ -98,19 +98,6 @@ def test_every_other_method_has_a_page(method: str) -> None:
     assert program_of(made(method)).steps["layers"][-1]["outputs"] == 3
 
 
-def test_heads_are_one_wide_network() -> None:
-    field = made("al-sine", width=5, depth=2, levels=2, heads=3)
-    program, x = program_of(field), torch.rand(7, 2) * 2 - 1
-    z = field.encoding(x).detach().double().numpy()
-    for layer in program.steps["layers"]:
-        first, count = layer["weight"]
-        weight = program.numbers[first : first + count].reshape(layer["outputs"], layer["inputs"])
-        z = z @ weight.T + program.numbers[layer["bias"][0] :][: layer["outputs"]]
-        z = np.sin(layer["omega"] * z) if layer["shape"] == "sine" else z
-    expected = field.network(field.encoding(x)).detach().numpy()
-    assert np.allclose(z, expected, atol=1e-5)
-
-
 def test_a_table_without_places_between_has_no_page() -> None:
     with pytest.raises(UserError, match="fit it with between=linear"):
         page_text(made("diner", between="refuse"), "t")

@@ -175,7 +175,7 @@ def test_first_layer_of_ours_sine_starts_within_one_over_the_channels() -> None:
     ("options", "text"),
     [
         ({"level": 4}, "al-sine has no option 'level'; did you mean 'levels'?"),
-        ({"zzzz": 4}, "al-sine has no option 'zzzz'; known: bandwidth, bounded, coordinates, depth, gain, grid, heads"),
+        ({"zzzz": 4}, "al-sine has no option 'zzzz'; known: bandwidth, bounded, coordinates, depth, gain, grid"),
         ({"levels": 0}, "al-sine option 'levels' must be between 1 and 20, got 0"),
         ({"levels": 2.0}, "al-sine option 'levels' must be a whole number, got 2.0 (float)"),
         ({"levels": True}, "al-sine option 'levels' must be a whole number, got True (bool)"),

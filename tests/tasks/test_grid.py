@@ -28,7 +28,6 @@ def test_a_picture_worked_by_hand() -> None:
     x, y = task.load(slice(0, 4))
     assert x.tolist() == [[-1, -1], [-1, 1], [1, -1], [1, 1]]
     assert y.flatten().tolist() == pytest.approx([0, 1, 0.2, 0.4])
-    assert task.spacing == (2.0, 2.0)
     assert task.loss(torch.zeros(4, 1), y).item() == pytest.approx(0 + 1 + 0.04 + 0.16)
     assert task.quality(0.01) == pytest.approx(20)
     assert task.quality(0.0) == 200

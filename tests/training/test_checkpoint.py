@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alfilter.config import Training
+from alfilter.config import REMOVED, Training
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.runtime.thread_pool import workers
@@ -25,7 +25,7 @@ from alfilter.training.loop import make_optimiser
 STEPS, ROWS = 12, 6
 SETTINGS: list[dict[str, Any]] = [
     {"batch": None, "schedule": "step", "every": 5},
-    {"batch": 9, "schedule": "cosine", "jitter": 0.3, "tv": 1e-3, "average": 0.5},
+    {"batch": 9, "schedule": "cosine", "tv": 1e-3},
 ]
 
 
@@ -98,7 +98,6 @@ def test_a_stop_in_the_middle_of_a_batch_takes_no_step(whole: list[Field], tmp_p
 def test_everything_is_put_back(tmp_path: Path) -> None:
     a, b = field(), field()
     fit(a, task(), steps=3)
-    from alfilter.config import Training
 
     optimiser, other = make_optimiser(a, Training()), make_optimiser(b, Training())
     a(torch.rand(5, 2)).sum().backward()
@@ -156,7 +155,7 @@ def test_a_checkpoint_with_a_removed_option_at_its_default_is_resumed(tmp_path: 
     one, file = field(), tmp_path / "checkpoint"
     optimiser = make_optimiser(one, Training())
     now = {"training": {"steps": 5}}
-    write_checkpoint(file, one, optimiser, Position(3, 1.5), {"training": {"steps": 5, "bend": 0.0, "bend_power": 1.0}})
+    write_checkpoint(file, one, optimiser, Position(3, 1.5), {"training": {"steps": 5, **REMOVED}})
     assert read_checkpoint(file, field(), optimiser, now) == Position(3, 1.5)
     write_checkpoint(file, one, optimiser, Position(3, 1.5), {"training": {"steps": 5, "bend": 0.1}})
     with pytest.raises(UserError, match=r"has training bend=0\.1, this one bend=None"):

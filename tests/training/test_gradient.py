@@ -58,7 +58,7 @@ def test_pieces_add_up_to_one_pass(method: str, task: ImageTask) -> None:
 
 
 def test_same_call_same_bits(task: ImageTask) -> None:
-    workers, setting = GradientWorkers(field_of("al-sine")), Training(micro=128, batch=700, tv=1e-4, jitter=0.3)
+    workers, setting = GradientWorkers(field_of("al-sine")), Training(micro=128, batch=700, tv=1e-4)
     first = gradient(workers, task, setting)
     assert torch.equal(first, gradient(workers, task, setting))
     assert torch.equal(first, gradient(GradientWorkers(field_of("al-sine")), task, setting))
@@ -93,7 +93,7 @@ def test_processes_and_threads_give_the_same_bits(
     method: str, task: ImageTask, monkeypatch: pytest.MonkeyPatch, two_cores: None
 ) -> None:
     seen = ImageTask(task.signal, observe="random:0.5")
-    setting = Training(micro=100, batch=400, tv=1e-4, jitter=0.3, fill=0.5, lr=1e-3)
+    setting = Training(micro=100, batch=400, tv=1e-4, fill=0.5, lr=1e-3)
     results = []
     for forked in (True, False):
         monkeypatch.setattr(crew, "can_fork", lambda forked=forked: forked)

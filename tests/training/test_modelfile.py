@@ -183,6 +183,16 @@ def test_headers(change: Callable[[dict[str, Any]], Any], said: str, good: Path,
     assert said in refusal(tmp_path / "m")
 
 
+def test_an_option_that_had_no_effect_and_is_gone_is_passed_over(good: Path, tmp_path: Path) -> None:
+    header, tensors = read_tensors(good)
+    header["options"]["heads"] = 1
+    write_tensors(tmp_path / "m", tensors, header)
+    assert "heads" not in load(tmp_path / "m").spec["options"]
+    header["options"]["heads"] = 2
+    write_tensors(tmp_path / "m", tensors, header)
+    assert "al-sine has no option 'heads'" in refusal(tmp_path / "m")
+
+
 def poison(tensors: Tensors) -> None:
     tensors["encoding.alpha.values"][1, 2] = float("nan")
 

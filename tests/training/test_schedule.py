@@ -24,7 +24,7 @@ def test_the_papers_recipe(name: str) -> None:
     """Adam (no weight decay, the usual memory), 1e-3 and 3e-3, 0.6 every 1,250 of 5,000, all samples, plain MSE."""
     assert training(name, "paper") == Training(
         steps=5000, budget=None, clock="wall", batch=None, lr=1e-3, lr_encoding=3e-3, schedule="step", decay=0.6,
-        every=1250, warmup=0.0, weight_decay=0.0, beta2=0.999, tv=0.0, jitter=0.0,
+        every=1250, warmup=0.0, weight_decay=0.0, beta2=0.999, tv=0.0,
     )  # fmt: skip
 
 

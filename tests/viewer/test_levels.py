@@ -71,8 +71,6 @@ def test_names_of_levels() -> None:
     octree = build("octree", in_dim=2, out_dim=3, samples=(64, 64), width=8)
     names = level_names(octree)
     assert len(names) == len(octree.outputs(torch.zeros(1, 2))) > 1
-    heads = build("al-sine", in_dim=2, out_dim=3, samples=(16, 16), width=8, heads=2)
-    assert level_names(heads) == ["network 1 of 2 alone", "network 2 of 2 alone", "the mean of all 2"]
     assert level_names(build("siren", in_dim=2, out_dim=3, samples=(16, 16), width=8)) == []
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from alfilter.export.steps import Program
-from alfilter.networks import MFN, MLP, Bacon, ComplexWavelet, Heads, LevelDecoder, Network, PolyINR
+from alfilter.networks import MFN, MLP, Bacon, ComplexWavelet, LevelDecoder, Network, PolyINR
 
 _TURN = 2 * math.pi
 Layer = dict[str, Any]
@@ -53,39 +53,6 @@ def _wavelet(program: Program, network: ComplexWavelet) -> list[Layer]:
         rows = (columns, bias) if last else (columns[pairs], bias[pairs])
         layers.append(_layer(program, *rows, "linear" if last else "complex-wavelet", network.omega, network.scale))
     return layers
-
-
-def _heads(program: Program, network: Heads) -> list[Layer] | None:
-    """Networks side by side as one: weights in blocks along the diagonal, and their mean at the end."""
-    members = [member for member in network.members if isinstance(member, MLP) and member.learned is None]
-    if len(members) < len(network.members):
-        return None
-    first, count = members[0], len(members)
-    depth = len(first.weights)
-    merged = []
-    for i in range(depth):
-        weights = [member.weights[i].cpu().numpy() for member in members]
-        biases = [member.biases[i].cpu().numpy() for member in members]
-        if i == depth - 1:
-            merged.append(_layer(program, np.concatenate(weights, 1) / count, sum(biases) / count, "linear"))
-            continue
-        weight = np.concatenate(weights) if i == 0 else _diagonal(weights)
-        shape = first.activation.removesuffix("-full")
-        merged.append(_layer(program, weight, np.concatenate(biases), shape, first.omega, first.sharpness))
-    return merged
-
-
-def _diagonal(blocks: list[Any]) -> Any:
-    """Matrices (m, n) along the diagonal of one.
-
-    >>> _diagonal([np.ones((1, 2)), 3 * np.ones((1, 2))]).tolist()
-    [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 3.0, 3.0]]
-    """
-    rows, columns = blocks[0].shape
-    whole = np.zeros((len(blocks) * rows, len(blocks) * columns), blocks[0].dtype)
-    for k, block in enumerate(blocks):
-        whole[k * rows : (k + 1) * rows, k * columns : (k + 1) * columns] = block
-    return whole
 
 
 def _decoder(program: Program, network: LevelDecoder) -> list[Layer]:
@@ -159,10 +126,9 @@ def _numbers(t: Tensor) -> Any:
     return t.cpu().numpy()
 
 
-_WRITERS: dict[type[Network], Callable[[Program, Any], list[Layer] | None]] = {
+_WRITERS: dict[type[Network], Callable[[Program, Any], list[Layer]]] = {
     MLP: _mlp,
     ComplexWavelet: _wavelet,
-    Heads: _heads,
     LevelDecoder: _decoder,
     MFN: _mfn,
     Bacon: _bacon,

@@ -25,7 +25,6 @@ from alfilter.methods.method import (
     relu_network,
     sine_network,
 )
-from alfilter.networks import Heads
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Adaptive(Dyadic):
 
 @dataclass(frozen=True)
 class AlSine(SineBackbone, Adaptive):
-    heads: int = option(1, "networks on the same γ', trained apart; the field is their mean", low=1, high=64)
+    pass
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,7 @@ def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFou
 
 def _al_sine(options: AlSine, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
     encoding = _adaptive(options, in_dim, samples)
-    networks = [sine_network(options, encoding, out_dim, generator) for _ in range(options.heads)]
-    return encoding, networks[0] if options.heads == 1 else Heads(networks)
+    return encoding, sine_network(options, encoding, out_dim, generator)
 
 
 def _al_relu(options: AlRelu, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:

@@ -3,7 +3,6 @@
 from alfilter.networks.activations import ACTIVATIONS, Activation
 from alfilter.networks.base import Network
 from alfilter.networks.filter_bank import FilterBank
-from alfilter.networks.heads import Heads
 from alfilter.networks.level_decoder import LevelDecoder
 from alfilter.networks.mfn import MFN, Bacon
 from alfilter.networks.mlp import MLP
@@ -18,7 +17,6 @@ __all__ = [
     "Bacon",
     "ComplexWavelet",
     "FilterBank",
-    "Heads",
     "LevelDecoder",
     "Network",
     "PolyINR",

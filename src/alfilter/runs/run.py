@@ -226,7 +226,8 @@ def _check_folder(folder: RunFolder, request: FitRequest) -> None:
 
 def _check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     for key in ("method", "seed", "signal", "options", "training"):  # options follow from what comes before
-        old, new = (without_removed(_comparable(table.get(key))) for table in (stored, config))
+        new = _comparable(config[key])
+        old = without_removed(_comparable(stored.get(key)), new)
         if old != new:
             was, asked = first_difference(old, new)
             raise UserError(f"the run in {folder} has {key} {was}, asked was {asked}; give the same, or overwrite it")

@@ -28,7 +28,6 @@ class Task(ABC):
     in_dim: int
     out_dim: int
     samples: tuple[int, ...] | None  # samples per axis, where the signal is a grid
-    spacing: tuple[float, ...]  # distance between neighbouring samples along each axis
     unit: str = "dB"  # of `quality`
 
     def observation(self) -> tuple[int, int] | None:

@@ -34,7 +34,6 @@ class GridTask(SampledTask):
     def __init__(self, signal: GridSignal, observe: str = "all", seed: int = 0) -> None:
         self.signal = signal
         self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.shape
-        self.spacing = tuple(2 / max(1, n - 1) for n in signal.shape)
         self.observe, self.seed = observe, seed
         self._digest = sha256(np.ascontiguousarray(signal.data).data).hexdigest()
         mask = None if observe == "all" else observed(observe, signal.shape, seed)

@@ -26,7 +26,7 @@ class HoldoutTask(Task):
         if kept_back < 1 or kept_back >= task.count:
             raise UserError(f"expected at least {round(1 / share)} seen samples to keep some back, got {task.count}")
         self.task = task
-        self.in_dim, self.out_dim, self.samples, self.spacing = task.in_dim, task.out_dim, task.samples, task.spacing
+        self.in_dim, self.out_dim, self.samples = task.in_dim, task.out_dim, task.samples
         order = torch.randperm(task.count, generator=step_generator(seed, 0xA7))
         self.held, self.kept = order[:kept_back].sort().values, order[kept_back:].sort().values
         self._sampler = EpochSampler(len(self.kept))

@@ -35,7 +35,6 @@ class PointTask(SampledTask):
     def __init__(self, signal: PointSignal, observe: str = "all", seed: int = 0) -> None:
         self.signal = signal
         self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.per_axis
-        self.spacing = tuple(2 / max(1, n - 1) for n in self.samples)
         self.observe, self.seed = observe, seed
         seen = _seen(signal, observe, seed)
         index = torch.arange(len(signal)) if seen is None else seen

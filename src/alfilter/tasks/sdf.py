@@ -49,7 +49,6 @@ class SdfTask(Task):
 
     in_dim, out_dim = 3, 1
     samples = None
-    spacing = (min(SOURCE.scales),) * 3
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ from alfilter.config import without_removed
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.training.adam import Adam
-from alfilter.training.average import Average
 from alfilter.training.modelfile import FORMAT, read_tensors, write_tensors
 
 
@@ -25,30 +24,20 @@ class Position:
     seconds: float = 0.0
 
 
-def write_checkpoint(
-    path: Path,
-    field: Field,
-    optimiser: Adam,
-    position: Position,
-    identity: dict[str, Any],
-    average: Average | None = None,
-) -> None:
+def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Position, identity: dict[str, Any]) -> None:
     """Parameters, the optimiser's moments, the random state, the position, and what the run is, in one file."""
     tensors: dict[str, Tensor] = {f"field.{name}": value for name, value in field.state_dict().items()}
     for index, moments in enumerate(optimiser.moments):
         tensors[f"optimiser.{index}.mean"], tensors[f"optimiser.{index}.square"] = moments.mean, moments.square
         if moments.peak is not None:
             tensors[f"optimiser.{index}.peak"] = moments.peak
-    tensors |= average.tensors() if average is not None else {}
     tensors["random"] = torch.get_rng_state()
     copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     header = {"format": FORMAT, "step": position.step, "seconds": position.seconds, "run": identity}
     write_tensors(path, copies, header)
 
 
-def read_checkpoint(
-    path: Path, field: Field, optimiser: Adam, identity: dict[str, Any], average: Average | None = None
-) -> Position:
+def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[str, Any]) -> Position:
     """Put a run back where it stood; refuse a checkpoint of a run with other settings."""
     header, tensors = read_tensors(path)
     _check_identity(path, header.get("run"), identity)
@@ -59,8 +48,6 @@ def read_checkpoint(
             moments.square.copy_(tensors[f"optimiser.{index}.square"])
             if moments.peak is not None:
                 moments.peak.copy_(tensors[f"optimiser.{index}.peak"])
-        if average is not None:
-            average.restore(tensors)
         optimiser.steps = int(header["step"])
         torch.set_rng_state(tensors["random"])
         return Position(int(header["step"]), float(header["seconds"]))
@@ -73,7 +60,7 @@ def _check_identity(path: Path, stored: Any, identity: dict[str, Any]) -> None:
     if not isinstance(stored, dict):
         raise UserError(f"{path} does not say which run it belongs to; start again without it")
     for key, value in identity.items():
-        before = without_removed(stored.get(key))
+        before = without_removed(stored.get(key), value)
         if before != value:
             old, new = first_difference(before, value)
             raise UserError(

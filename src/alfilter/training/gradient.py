@@ -17,7 +17,7 @@ from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
 from alfilter.runtime.grad_buffers import grad_buffers
 from alfilter.runtime.thread_pool import for_slices, workers
-from alfilter.tasks.base import Chunk, Task, step_generator
+from alfilter.tasks.base import Chunk, Task
 from alfilter.training.grid_field import compiled_steps, has_compiled_step
 
 
@@ -148,11 +148,7 @@ class GradientWorkers:
                 self._stop.fill_(1)
             if self._stop.item():
                 break
-            x, y = on_device(task.load(pieces[number]), field)
-            if setting.jitter > 0:
-                noise = torch.randn(x.shape, generator=step_generator(seed ^ 0x317, (step << 20) + number))
-                x = x + noise.to(x.device) * x.new_tensor(task.spacing) * setting.jitter
-            share += self._backward(position, (x, y), total)
+            share += self._backward(position, on_device(task.load(pieces[number]), field), total)
         return share
 
     def _backward(self, position: int, chunk: Chunk, total: int, weight: float = 1.0) -> float:

@@ -24,7 +24,6 @@ from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
-from alfilter.training.average import Average
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
 from alfilter.training.schedule import rate_factor
@@ -93,13 +92,12 @@ def fit(
     _check_sizes(field, task)
     task.set_sampling(setting.sampling)
     optimiser = make_optimiser(field, setting)
-    average = Average(field, setting.average) if setting.average > 0 else None
     identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
                 "training": asdict(setting), "signal": task.describe()}  # fmt: skip
     path = Path(checkpoint) if checkpoint is not None else None
     position = Position()
     if path is not None and path.exists():
-        position = read_checkpoint(path, field, optimiser, identity, average)
+        position = read_checkpoint(path, field, optimiser, identity)
     else:
         field.set_range(*task.output_range())
         adapt(field, task, setting, 0, seed, 0.0)
@@ -131,15 +129,13 @@ def fit(
                 good = _copy(field)
             if path is not None and processes.is_main and time.monotonic() - saved >= checkpoint_every:
                 # the gradient is not kept: a resumed run computes it again, from numbers whose loss is finite
-                write_checkpoint(path, field, optimiser, position, identity, average)
+                write_checkpoint(path, field, optimiser, position, identity)
                 saved = time.monotonic()
             optimiser.step(factor, gradient_workers.take_sums())
             field.encoding.constrain()
             position.step += 1
             # before anything is kept: a state includes its adaptation
             adapt(field, task, setting, position.step, seed, _share(setting, position))
-            if average is not None:
-                average.update(field)
             position.seconds = processes.from_main(now() - began)  # one clock decides for all
             if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
                 line = _log_line(position, terms, task, setting, factor)
@@ -157,9 +153,7 @@ def fit(
         field.load_state_dict(good)
         raise NotFinite(_explain(max(1, position.step), position.step > 0, setting))
     if path is not None and processes.is_main:
-        write_checkpoint(path, field, optimiser, position, identity, average)
-    if average is not None:
-        average.give_to(field)
+        write_checkpoint(path, field, optimiser, position, identity)
     field.eval()
     return Result(position.step, position.seconds, finished or _is_over(setting, position), history)
 

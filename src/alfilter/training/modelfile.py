@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialise
 from torch.overrides import TorchFunctionMode
 
+from alfilter.config import without_removed
 from alfilter.errors import UserError
 from alfilter.files import write_bytes
 from alfilter.methods import METHODS, Field, build, preset
@@ -158,6 +160,8 @@ def _rebuild(header: dict[str, Any]) -> Field:
     if header.get("preset") is not None:
         preset(name, header["preset"])
     samples = tuple(int(n) for n in header["samples"]) if header.get("samples") else None
+    if isinstance(name, str):
+        options = without_removed(options, {item.name: item.default for item in fields(METHODS[name].options)})
     options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
     field = build(name, in_dim=header["in_dim"], out_dim=header["out_dim"], samples=samples, **options)
     _check_signal(header["signal"], header["in_dim"], header["out_dim"])

@@ -16,7 +16,7 @@ from alfilter.analysis import filtered_encoding_of
 from alfilter.encodings import Octree
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, parameter_count
-from alfilter.networks import Bacon, Heads, LevelDecoder
+from alfilter.networks import Bacon, LevelDecoder
 from alfilter.runs.folder import RunFolder
 from alfilter.training import load
 from alfilter.viewer.filter_facts import filter_facts
@@ -130,7 +130,6 @@ class Model:
             "alpha": self._filter_facts(),
             "snapshots": list(self.snapshots),
             "levels": self.levels,
-            "level": "Network" if isinstance(self.original.network, Heads) else "Level of detail",
             "version": self.version,
             "steered": self.is_steered,
         }
@@ -169,9 +168,6 @@ def level_names(drawn: Field) -> list[str]:
         return [f"up to {_sizes(limit)} cycles across the picture" for limit in network.limits]
     if isinstance(network, LevelDecoder) and isinstance(encoding, Octree):
         return [f"grids of up to {_sizes(cells)} cells across" for cells in encoding.layout.cells]
-    if isinstance(network, Heads):
-        count = len(network.members)
-        return [*(f"network {k} of {count} alone" for k in range(1, count + 1)), f"the mean of all {count}"]
     return []
 
 

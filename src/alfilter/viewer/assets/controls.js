@@ -57,7 +57,7 @@ export class Controls {
   sources() {
     const list = this.models.map((model) => [`m${model.id}`, model.name]);
     for (const model of this.models) if (model.alpha) list.push([`m${model.id}:learned`, `${model.name}, as learned`]);
-    for (const model of this.models) model.levels.slice(0, -1).forEach((name, k) => list.push([`m${model.id}:l${k + 1}`, `${model.name}, ${model.level.split(" ")[0].toLowerCase()} ${k + 1}`]));
+    for (const model of this.models) model.levels.slice(0, -1).forEach((name, k) => list.push([`m${model.id}:l${k + 1}`, `${model.name}, level ${k + 1}`]));
     if (this.view.about.reference) list.push(["nearest", "stored pixels"], ["bicubic", "bicubic"]);
     for (const [id, shown] of [["first", list], ["second", list]]) {
       $(id).replaceChildren(...shown.map(([value, text]) => new Option(text, value)));
@@ -173,7 +173,6 @@ export class Controls {
     Object.assign($("detail"), { max: most, value: most });
     const say = () => {
       const level = Number($("detail").value), model = this.models.find((m) => m.levels.length >= level);
-      $("detail-name").textContent = model.level;
       $("detail-out").textContent = `${level} of ${model.levels.length}: ${model.levels[level - 1]}`;
       $("detail").setAttribute("aria-valuetext", $("detail-out").textContent);
     };

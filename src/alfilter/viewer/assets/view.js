@@ -64,7 +64,7 @@ class View {
     if (source === "nearest") return "the stored pixels";
     if (source === "bicubic") return "the picture, bicubic";
     const many = this.about.models.length > 1, level = this.levelOf(source);
-    if (level !== null) return `${model.name}, ${model.level.split(" ")[0].toLowerCase()} ${level} of ${model.levels.length}`;
+    if (level !== null) return `${model.name}, level ${level} of ${model.levels.length}`;
     const moment = this.state.moment !== null && model === this.controls.taught;
     if (moment) return `${many ? model.name + ", " : ""}step ${this.state.moment.toLocaleString("en")}`;
     const learned = source.endsWith(":learned") || (this.state.peek && model.steered);
