@@ -10,7 +10,7 @@ from torch import Tensor
 
 from alfilter.analysis import spectrum
 from alfilter.analysis.ntk import Part, empirical_ntk, line_points, random_points
-from alfilter.methods import Field
+from alfilter.methods.field import Field
 
 LINE = 512  # samples of the line: its transform reaches the 128 cycles of eight dyadic scales, and twice as far
 OCTAVES = 9

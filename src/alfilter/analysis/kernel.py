@@ -17,7 +17,7 @@ from alfilter.analysis.ntk import Part, empirical_ntk
 from alfilter.core import band_response
 from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
-from alfilter.methods import Field
+from alfilter.methods.field import Field
 
 ALL_PASS = 1e4  # a band so wide that every channel passes
 

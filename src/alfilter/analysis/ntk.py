@@ -14,7 +14,7 @@ from alfilter.core import hash_grid
 from alfilter.core.hash_grid import Layout
 from alfilter.encodings import AlphaGrid, FilteredFourier
 from alfilter.errors import UserError
-from alfilter.methods import Field
+from alfilter.methods.field import Field
 
 Part = Literal["network", "encoding", "both"]
 Outputs = Literal["sum", "each"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from alfilter.encodings import Encoding
+from alfilter.encodings.base import Pieces, Situation
 from alfilter.errors import UserError
 from alfilter.networks import Network
 
@@ -52,6 +54,10 @@ class Field(nn.Module):
     def scales(self, x: Tensor) -> Tensor:
         """`outputs` as one tensor (scales, ..., out_dim)."""
         return torch.addcmul(self.shift, self.scale, self.network.scales(self.encoding(x)))
+
+    def adapt(self, step: int, progress: float, samples: Callable[[], Pieces], errors: Callable[[], Pieces]) -> None:
+        """Let the encoding look at the signal and at the error, see `Situation`."""
+        self.encoding.adapt(Situation(step, progress, samples, errors))
 
     def set_range(self, low: Tensor, high: Tensor) -> None:
         """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""

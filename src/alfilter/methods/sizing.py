@@ -10,6 +10,7 @@ import torch
 from alfilter.errors import UserError
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Samples
+from alfilter.methods.table import build, method
 
 TOLERANCE = 0.05  # of the budget
 _POINTS = 64
@@ -32,8 +33,6 @@ def sized(
     >>> sized("siren", 100_000, in_dim=2, out_dim=3)
     {'width': 222}
     """
-    from alfilter.methods import build, method
-
     if not isinstance(params, int) or isinstance(params, bool) or params < 1:
         raise UserError(f"a parameter budget must be a whole number of at least 1, got {params!r}")
     by = method(name).size_by

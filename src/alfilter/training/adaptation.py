@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
+from torch import Tensor
 
 from alfilter.config import Training
-from alfilter.encodings.base import Pieces, Situation
 from alfilter.methods import Field
 from alfilter.tasks.base import Task
 from alfilter.training.gradient import on_device
 
+Pieces = Iterator[tuple[Tensor, Tensor]]
 _LOOKED_AT = 1 << 18  # samples of a larger signal that are shown
 
 
@@ -27,4 +30,4 @@ def adapt(field: Field, task: Task, setting: Training, step: int, seed: int, pro
             for x, y in samples():
                 yield x, (field(x) - y).square().mean(-1)
 
-    field.encoding.adapt(Situation(step, progress, samples, errors))
+    field.adapt(step, progress, samples, errors)
