@@ -70,7 +70,8 @@ def test_every_method_runs_as_torch_does(method: str, dims: int) -> None:
     ("method", "options"),
     [
         ("al-sine", {"coordinates": True, "unit": "axis", "grid": (5, 1)}),
-        ("al-relu", {"kappa": 60.0, "bandwidth": 3.0}),
+        ("al-relu", {"kappa": 60.0, "bandwidth": 3.0, "placement": "centres"}),
+        ("pe-mlp", {"placement": "unit"}),
         ("hosc", {"learn_beta": True}),
         ("wire", {"form": "real"}),
         ("finer", {"detach": False}),

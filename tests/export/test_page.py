@@ -47,6 +47,11 @@ def test_the_table_is_the_encoding() -> None:
     found, places = features(made("pe-mlp", levels=4), x)
     assert np.allclose(found, dyadic_encoding(x.double(), 4).numpy(), atol=1e-6)
     assert (places == -1).all()
+    centred = made("pe-mlp", levels=4, placement="centres")
+    inside = x.double() * torch.tensor([5 / 6, 7 / 8], dtype=torch.float64)
+    assert np.allclose(features(centred, x)[0], dyadic_encoding(inside, 4).numpy(), atol=1e-6)
+    with pytest.raises(UserError, match="a page has no phases"):
+        features(made("pe-mlp", placement="unit"), x)
     field = made("fourier-features", features=7)
     found, _ = features(field, x)
     assert np.allclose(found, random_features(x.double(), field.encoding.frequencies.double()).numpy(), atol=1e-5)  # type: ignore[operator,union-attr]

@@ -9,6 +9,7 @@ from alfilter.encodings.filtered_grid import FilteredGrid
 from alfilter.encodings.fourier import Fourier, Identity, RandomFourier
 from alfilter.encodings.hash_grid import HashGrid
 from alfilter.encodings.octree import Octree
+from alfilter.encodings.placement import Placement
 from alfilter.encodings.sample_table import SampleTable
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "HashGrid",
     "Identity",
     "Octree",
+    "Placement",
     "RandomFourier",
     "SampleTable",
     "Situation",

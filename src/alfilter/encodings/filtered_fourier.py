@@ -11,6 +11,7 @@ from torch import Tensor
 from alfilter.core import encoded_dim, scale_response
 from alfilter.encodings.alpha_grid import AlphaGrid
 from alfilter.encodings.filtered import FilteredEncoding
+from alfilter.encodings.placement import ENDS, Placement
 from alfilter.ops import filtered_encoding
 
 
@@ -20,7 +21,8 @@ class FilteredFourier(FilteredEncoding):
     in_dim: d. levels: L. bandwidth: B in channels. kappa: sharpness κ. resolution: nodes of the α grid per axis.
     start: α at the beginning, in channels. unit, bounded: the α grid's unit and bounds, see `AlphaGrid`.
     coordinates: prepend x to γ' (the paper does not). gain: scale of the first weights on γ' in a sine network,
-    relative to SIREN's rule for that many inputs.
+    relative to SIREN's rule for that many inputs. placement: where γ sees the samples, see `Placement`; the α grid's
+    ends sit on the first and last sample in any case.
 
     >>> encoding = FilteredFourier(2, levels=8, bandwidth=20.0, kappa=10.0, resolution=(16, 16), start=0.0)
     >>> encoding(torch.zeros(5, 2)).shape
@@ -40,17 +42,20 @@ class FilteredFourier(FilteredEncoding):
         bounded: bool = True,
         coordinates: bool = False,
         gain: float = 1.0,
+        placement: Placement = ENDS,
     ) -> None:
         channels = encoded_dim(in_dim, levels)
         super().__init__(in_dim, channels + in_dim * coordinates)
         self.levels, self.bandwidth, self.kappa, self.axis = levels, bandwidth, kappa, channels
-        self.coordinates, self.gain = coordinates, gain
+        self.coordinates, self.gain, self.placement = coordinates, gain, placement
         low, high = (-bandwidth / 2, channels - 1 + bandwidth / 2) if bounded else (-math.inf, math.inf)
         self.alpha = AlphaGrid(resolution, start, float(channels) if unit == "axis" else 1.0, low, high)
 
     def filtered(self, x: Tensor, alpha: Tensor) -> Tensor:
         """The features at x for a given α there, in channels. x: (..., d), alpha: (...) → (..., out_dim)."""
-        filtered = filtered_encoding(x, alpha, self.levels, self.bandwidth, self.kappa)  # (..., C_N)
+        filtered = filtered_encoding(
+            self.placement.inside(x), alpha, self.levels, self.bandwidth, self.kappa
+        )  # (..., C_N)
         return torch.cat((x, filtered), dim=-1) if self.coordinates else filtered
 
     def response(self, alpha: Tensor) -> Tensor:
@@ -58,17 +63,18 @@ class FilteredFourier(FilteredEncoding):
         return scale_response(alpha, self.in_dim, self.levels, self.bandwidth, self.kappa)
 
     def frequency(self, alpha: Tensor) -> Tensor:
-        """2^j of the scale j whose 2d channels have the band's upper edge α + B/2 in their middle."""
+        """The cycles of the scale j whose 2d channels have the band's upper edge α + B/2 in their middle."""
         scale = (alpha + self.bandwidth / 2 + 0.5) / (2 * self.in_dim) - 0.5
-        return torch.exp2(scale.clamp(max=self.levels - 1))
+        return self.placement.cycles * torch.exp2(scale.clamp(max=self.levels - 1))
 
     def alpha_at(self, cycles: Tensor) -> Tensor:
-        scale = torch.log2(torch.as_tensor(cycles, dtype=torch.get_default_dtype()).clamp(min=1e-6))
+        cycles = torch.as_tensor(cycles, dtype=torch.get_default_dtype()) / self.placement.cycles
+        scale = torch.log2(cycles.clamp(min=1e-6))
         place = 2 * self.in_dim * (scale + 0.5) - 0.5 - self.bandwidth / 2
         return torch.where(scale >= self.levels - 1, self.alpha.high, place.clamp(min=self.alpha.low))
 
     def level_frequencies(self) -> Tensor:
-        return torch.exp2(torch.arange(self.levels, dtype=torch.get_default_dtype()))
+        return self.placement.cycles * torch.exp2(torch.arange(self.levels, dtype=torch.get_default_dtype()))
 
     def first_bound(self) -> Tensor:
         channels = encoded_dim(self.in_dim, self.levels)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from alfilter.core import dyadic_encoding, encoded_dim, random_features
 from alfilter.encodings.base import Encoding
+from alfilter.encodings.placement import ENDS, Placement
 
 
 class Identity(Encoding):
@@ -20,18 +21,18 @@ class Identity(Encoding):
 
 
 class Fourier(Encoding):
-    """γ(x), the dyadic positional encoding of Eq. fourier_encoding.
+    """γ(x), the dyadic positional encoding of Eq. fourier_encoding. placement: see `Placement`.
 
     >>> Fourier(in_dim=2, levels=8).out_dim
     32
     """
 
-    def __init__(self, in_dim: int, levels: int) -> None:
+    def __init__(self, in_dim: int, levels: int, placement: Placement = ENDS) -> None:
         super().__init__(in_dim, encoded_dim(in_dim, levels))
-        self.levels = levels
+        self.levels, self.placement = levels, placement
 
     def forward(self, x: Tensor) -> Tensor:
-        return dyadic_encoding(x, self.levels)
+        return dyadic_encoding(self.placement.inside(x), self.levels)
 
 
 class RandomFourier(Encoding):

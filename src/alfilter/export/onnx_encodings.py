@@ -23,6 +23,7 @@ from alfilter.encodings import (
     RandomFourier,
     SampleTable,
 )
+from alfilter.encodings.placement import ENDS
 from alfilter.encodings.sample_table import ON_A_SAMPLE
 from alfilter.errors import UserError
 from alfilter.export.graph import Graph
@@ -51,12 +52,15 @@ def _identity(graph: Graph, encoding: Identity, x: str) -> str:
 
 
 def _fourier(graph: Graph, encoding: Fourier, x: str) -> str:
-    return _dyadic(graph, x, encoding.levels, encoding.out_dim)
+    return _dyadic(graph, x, encoding, encoding.out_dim)
 
 
-def _dyadic(graph: Graph, x: str, levels: int, channels: int) -> str:
-    """γ(x) in the order of `core.dyadic_encoding`."""
-    scales = (math.pi * 2.0 ** torch.arange(levels)).unsqueeze(-1)  # (L, 1)
+def _dyadic(graph: Graph, x: str, encoding: Fourier | FilteredFourier, channels: int) -> str:
+    """γ at the encoding's placement, in the order of `core.dyadic_encoding`."""
+    placement = encoding.placement
+    if placement != ENDS:
+        x = graph.op("Add", graph.op("Mul", x, np.array(placement.scale, np.float32)), placement.shift)
+    scales = (math.pi * 2.0 ** torch.arange(encoding.levels)).unsqueeze(-1)  # (L, 1)
     angles = graph.op("Mul", graph.unsqueeze(x, -2), scales)  # (n, L, d)
     pairs = graph.join(*(graph.unsqueeze(graph.op(kind, angles), -1) for kind in ("Sin", "Cos")))
     return graph.op("Reshape", pairs, np.array([-1, channels], np.int64))
@@ -75,7 +79,7 @@ def _filtered(graph: Graph, encoding: FilteredFourier, x: str) -> str:
     rising = graph.op("Sigmoid", graph.op("Mul", graph.op("Add", offset, band / 2), kappa))
     falling = graph.op("Sigmoid", graph.op("Mul", graph.op("Sub", band / 2, offset), kappa))
     response = graph.op("Mul", graph.op("Mul", rising, falling), -math.expm1(-kappa * band))
-    filtered = graph.op("Mul", response, _dyadic(graph, x, encoding.levels, channels))
+    filtered = graph.op("Mul", response, _dyadic(graph, x, encoding, channels))
     return graph.join(x, filtered) if encoding.coordinates else filtered
 
 

@@ -46,17 +46,20 @@ def _identity(program: Program, encoding: Identity) -> Floats:
     return _coordinates()
 
 
-def _dyadic(levels: int, filtered: bool) -> Floats:
-    """sin and cos of 2^j π x_k, which turn 2^(j-1) times per unit, in the order of `core.dyadic_encoding`."""
-    rows = []
-    for channel, scale in enumerate(channel_scales(2, levels).tolist()):
-        frequency, axis = 2.0 ** (scale - 1), channel // 2 % 2
+def _dyadic(encoding: Fourier | FilteredFourier, filtered: bool) -> Floats:
+    """sin and cos of 2^j π a x_k, which turn 2^(j-1) a times per unit, in the order of `core.dyadic_encoding`."""
+    if encoding.placement.shift:
+        raise UserError("a page has no phases, which placement=unit needs; export .onnx, or fit with placement=centres")
+    rows, stretch = [], encoding.placement.scale * (3 - len(encoding.placement.scale))
+    for channel, scale in enumerate(channel_scales(2, encoding.levels).tolist()):
+        axis = channel // 2 % 2
+        frequency = 2.0 ** (scale - 1) * stretch[axis]
         rows.append([frequency * (axis == 0), frequency * (axis == 1), SINE + channel % 2, channel if filtered else -1])
     return np.array(rows, np.float32)
 
 
 def _fourier(program: Program, encoding: Fourier) -> Floats:
-    return _dyadic(encoding.levels, filtered=False)
+    return _dyadic(encoding, filtered=False)
 
 
 def _random(program: Program, encoding: RandomFourier) -> Floats:
@@ -66,7 +69,7 @@ def _random(program: Program, encoding: RandomFourier) -> Floats:
 
 
 def _filtered(program: Program, encoding: FilteredFourier) -> Floats:
-    rows = _dyadic(encoding.levels, filtered=True)
+    rows = _dyadic(encoding, filtered=True)
     return np.concatenate((_coordinates(), rows)) if encoding.coordinates else rows
 
 

@@ -72,6 +72,7 @@ def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFou
         bounded=options.bounded,
         coordinates=options.coordinates,
         gain=options.gain,
+        placement=options.placed(samples),
     )
 
 
@@ -85,7 +86,9 @@ def _al_relu(options: AlRelu, in_dim: int, out_dim: int, samples: Samples | None
     return encoding, relu_network(options, encoding, out_dim, generator)
 
 
-SPARSE = {"tv": 1e-3}  # the paper's λ on the summed total variation of the α grid, when samples are missing
+# As printed; what is not (where γ sees the samples, start, unit, ω0, batch) is a guess, listed in docs/paper.md.
+# tv: the paper's λ on the summed total variation of the α grid, when samples are missing
+PAPER = Preset({"placement": "unit"}, sparse={"tv": 1e-3})
 
 
 def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -142,11 +145,18 @@ ROWS = {
         AlSine,
         _al_sine,
         {
-            "source": Preset(),
-            "paper": Preset(sparse=SPARSE),
-            "paper-shape": Preset({"depth": 8, "grid": 30}, {**SHAPE_PAPER, "lr": 1e-4}),
+            "source": PAPER,
+            "paper": PAPER,
+            "paper-shape": Preset({"depth": 8, "grid": 30, "placement": "unit"}, {**SHAPE_PAPER, "lr": 1e-4}),
             "default": Preset(
-                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "omega": 73.0},
+                {
+                    "start": 0.0,
+                    "unit": "axis",
+                    "coordinates": True,
+                    "gain": 1.4,
+                    "omega": 73.0,
+                    "placement": "centres",
+                },
                 {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 1.7e-4, "lr_encoding": 4.2e-4},
             ),
             # rates, ω0, gain and width of all `default-shape` rows: `alfilter experiment shapes-search`
@@ -179,9 +189,12 @@ ROWS = {
         AlRelu,
         _al_relu,
         {
-            "source": Preset(),
-            "paper": Preset(sparse=SPARSE),
-            "default": Preset({"start": 0.0, "unit": "axis"}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
+            "source": PAPER,
+            "paper": PAPER,
+            "default": Preset(
+                {"start": 0.0, "unit": "axis", "placement": "centres"},
+                {"batch": 8192, "schedule": "cosine", "decay": 0.01},
+            ),
         },
         adaptive="yes",
         explicit="yes",

@@ -39,7 +39,7 @@ class FourierFeatures(Backbone):
 
 
 def _pe_mlp(options: PeMlp, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
-    encoding = Fourier(in_dim, options.levels)
+    encoding = Fourier(in_dim, options.levels, options.placed(samples))
     return encoding, relu_network(options, encoding, out_dim, generator)
 
 
@@ -64,11 +64,16 @@ ROWS = {
         PeMlp,
         _pe_mlp,
         {
-            "source": Preset(),
-            "paper": Preset(),
+            "source": Preset({"placement": "unit"}),
+            "paper": Preset({"placement": "unit"}),
             # BACON's rate for its ReLU network: from 1e-3 to 1e-4 in equal factors
-            "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}),
-            "default": Preset({"levels": 10}, {"batch": 4096, "schedule": "cosine", "decay": 0.1, "lr": 5.5e-3}),
+            "paper-shape": Preset(
+                {"depth": 8, "placement": "unit"}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}
+            ),
+            "default": Preset(
+                {"levels": 10, "placement": "centres"},
+                {"batch": 4096, "schedule": "cosine", "decay": 0.1, "lr": 5.5e-3},
+            ),
             "default-shape": Preset({"width": 128, "depth": 3, "levels": 5}, {**SHAPE_DEFAULT, "neurons": 384}),
         },
     ),

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from alfilter.config import Density, option
-from alfilter.encodings import Encoding
+from alfilter.encodings import Encoding, Placement
 from alfilter.networks import MLP, Network
 
 Samples = tuple[int, ...]  # how many samples a signal has along each axis
@@ -109,6 +109,16 @@ class SineBackbone(Backbone):
 @dataclass(frozen=True)
 class Dyadic:
     levels: int = option(8, "L, dyadic scales of the encoding", low=1, high=20)
+    placement: str = option(
+        "ends",
+        "where γ sees the samples: ends on ±1, where opposite borders coincide; pixel centres; or [0, 1]",
+        choices=("ends", "centres", "unit"),
+    )
+
+    def placed(self, samples: Samples | None) -> Placement:
+        """The placement for a signal with that many samples along each axis."""
+        where: Any = self.placement
+        return Placement.of(where, samples)
 
 
 def sine_network(options: SineBackbone, encoding: Encoding, out_dim: int, generator: torch.Generator) -> Network:

@@ -23,7 +23,7 @@ TUNED: dict[str, Settings] = {
         {"lr": 0.001, "lr_encoding": 0.000333, "schedule": "cosine", "decay": 0.01},
     ),
     "al-relu": (
-        {"start": 0.0, "unit": "axis", "levels": 8},
+        {"start": 0.0, "unit": "axis", "levels": 8, "placement": "centres"},
         {"lr": 0.003, "lr_encoding": 0.009, "schedule": "constant"},
     ),
     "pe-mlp": ({"levels": 7}, {"lr": 0.003, "schedule": "constant"}),
