@@ -1,0 +1,25 @@
+"""Peak memory: it rises with what is allocated, and can be counted anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from alfilter.runtime.memory import keep_freed_memory, peak_memory, reset_peak_memory
+
+SIZE = 64 << 20
+
+
+def test_the_peak_outlives_what_caused_it_until_it_is_reset() -> None:
+    if not reset_peak_memory():
+        pytest.skip("this system does not reset the peak")
+    before = peak_memory()
+    block = np.ones(SIZE, np.uint8)
+    del block
+    assert peak_memory() - before > SIZE // 2
+    assert reset_peak_memory()
+    assert peak_memory() - before < SIZE // 2
+
+
+def test_asking_twice_changes_nothing() -> None:
+    assert keep_freed_memory() == keep_freed_memory()
