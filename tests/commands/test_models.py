@@ -1,4 +1,4 @@
-"""A model with several levels of detail is drawn at any of them."""
+"""`render`, `eval`, `mesh`, `info`: a model with several levels of detail is drawn at any of them; facts of a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.support.commands import alfilter, complaint, picture
+from tests.support.commands import alfilter, complaint, picture, without_figures
 
 from alfilter.methods import build
 from alfilter.render.image import render
@@ -40,3 +40,19 @@ def test_a_level_that_is_not_there_is_refused(model: Path, tmp_path: Path) -> No
     assert "level must be between 1 and 2 for octree, got 3" in complaint(
         "render", model, tmp_path / "x.png", "--level", "3"
     )
+
+
+def test_levels_of_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_figures(monkeypatch)
+    source, folder = picture(tmp_path / "photo.png"), tmp_path / "out"
+    words = ("--steps", "5", "--out", folder, "--quiet", "--set", "width=16", "--set", "shares=1x1x2", "--threads", "1")
+    assert alfilter("fit", source, "--method", "bacon", *words).code == 0
+    model = folder / "model.safetensors"
+    for level in ("1", "2"):
+        assert alfilter("render", model, tmp_path / f"{level}.png", "--level", level).code == 0
+    assert alfilter("render", model, tmp_path / "all.png").code == 0
+    pictures = {name: read_image(tmp_path / f"{name}.png").data for name in ("1", "2", "all")}
+    assert (pictures["2"] == pictures["all"]).all()
+    assert (pictures["1"] != pictures["all"]).any()
+    said = complaint("render", model, tmp_path / "3.png", "--level", "3")
+    assert said == "level must be between 1 and 2 for bacon, got 3"

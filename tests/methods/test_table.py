@@ -6,14 +6,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from tests.support import grid_methods as grids
 
 import alfilter
 from alfilter.config import Training
-from alfilter.encodings import FilteredFourier
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, method, parameter_count, preset, training
 from alfilter.testing import check_method
@@ -112,62 +110,10 @@ def test_parameter_count_of_the_papers_image_setting() -> None:
     assert parameter_count(field) == 512 * 512 + mlp_count(32, 3, 256, 3)
 
 
-def test_parameter_count_leaves_out_what_is_frozen() -> None:
-    field = alfilter.build("al-sine", in_dim=2, out_dim=3, grid=4)
-    field.encoding.requires_grad_(False)
-    assert parameter_count(field) == mlp_count(32, 3, 256, 3)
-
-
 # ── the field ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_range_by_hand() -> None:
-    """The network's -1 and 1 mean low and high, value by value."""
-    field = alfilter.build("siren", in_dim=1, out_dim=2, width=4, depth=1)
-    x = torch.tensor([[0.3]])
-    raw = field(x)
-    field.set_range(torch.tensor([0.0, -10.0]), torch.tensor([1.0, 30.0]))
-    torch.testing.assert_close(field(x), raw * torch.tensor([0.5, 20.0]) + torch.tensor([0.5, 10.0]))
-
-
-def test_wrong_coordinates_are_explained() -> None:
-    field = alfilter.build("siren", in_dim=2, out_dim=1, width=4)
-    with pytest.raises(UserError, match=r"takes 2 coordinates in the last axis, got shape \(5, 3\)"):
-        field(torch.zeros(5, 3))
-
-
 # ── the α grid's size ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("in_dim", "samples", "grid", "expected"),
-    [
-        (2, (8, 6), None, (8, 6)),
-        (2, (2000, 6), None, (512, 6)),
-        (3, (64, 8, 8), None, (30, 8, 8)),
-        (3, None, None, (30, 30, 30)),
-        (2, (8, 6), 5, (5, 5)),
-        (2, (8, 6), (5, 7), (5, 7)),
-        (2, None, [5, 7], (5, 7)),
-        (2, None, np.int64(5), (5, 5)),
-    ],
-)
-def test_grid_size(in_dim: int, samples: Any, grid: Any, expected: tuple[int, ...]) -> None:
-    field = alfilter.build("al-relu", in_dim=in_dim, out_dim=1, samples=samples, grid=grid, width=4)
-    assert isinstance(field.encoding, FilteredFourier)
-    assert field.encoding.alpha.values.shape == (*expected, 1)
-
-
-@pytest.mark.parametrize(("start", "expected"), [(None, 16.0), (0.0, 0.0), (5, 5.0)])
-def test_alpha_starts_in_the_middle_unless_told(start: float | None, expected: float) -> None:
-    field = alfilter.build("al-sine", in_dim=2, out_dim=1, grid=3, start=start)
-    assert isinstance(field.encoding, FilteredFourier)
-    assert field.encoding.alpha(torch.zeros(2)).item() == expected
-
-
-def test_first_layer_of_ours_sine_starts_within_one_over_the_channels() -> None:
-    field = alfilter.build("al-sine", in_dim=2, out_dim=3, grid=4)
-    assert field.network.get_parameter("weights.0").abs().max().item() == pytest.approx(1 / 32, rel=0.01)
 
 
 # ── what is refused, and how ─────────────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,52 @@
+"""Rows with a table of features: sizes that follow the signal, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from alfilter.encodings import HashGrid, SampleTable
+from alfilter.errors import UserError
+from alfilter.methods import build
+from alfilter.methods.grids import HashGridOptions, finest_cells, table_rows
+
+
+def test_the_finest_grid_follows_the_signal() -> None:
+    half = HashGridOptions()
+    assert finest_cells(half, 2, (100, 300)) == 150
+    assert finest_cells(HashGridOptions(density=2.0), 2, (100, 300)) == 600
+    assert finest_cells(HashGridOptions(finest=17), 2, (100, 300)) == 17
+    assert [finest_cells(half, dims, None) for dims in (1, 2, 3, 4)] == [256, 256, 2048, 64]
+
+
+def test_rows_of_a_level() -> None:
+    assert [table_rows(HashGridOptions(), dims) for dims in (2, 3)] == [1 << 24, 1 << 19]
+    assert table_rows(HashGridOptions(table=10), 2) == 1024
+    with pytest.raises(UserError, match="defined for 1 to 4 coordinates, got 5; take al-sine or siren"):
+        table_rows(HashGridOptions(), 5)
+
+
+def test_a_small_signal_has_no_grid_finer_than_its_samples() -> None:
+    field = build("filter-bank", in_dim=2, out_dim=1, samples=(20, 10), width=4, backbone=4, table=8)
+    assert isinstance(field.encoding, HashGrid)
+    assert max(field.encoding.layout.cells[-1]) == 20
+
+
+def test_diner_has_a_row_per_sample() -> None:
+    field = build("diner", in_dim=2, out_dim=1, samples=(5, 7), width=4)
+    assert isinstance(field.encoding, SampleTable)
+    assert sum(p.numel() for p in field.encoding.parameters()) == 5 * 7 * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "diner keeps a row per sample and must know how many there are; give samples or the option table"),
+        ({"table": (4, 4, 4)}, "option 'table' needs 2 sizes for 2 coordinates, got 3; give one per axis"),
+    ],
+)
+def test_a_table_of_no_size_is_refused(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        build("diner", in_dim=2, out_dim=1, **arguments)
+    assert str(refusal.value) == said
