@@ -6,6 +6,7 @@ from typing import Any
 
 SMALL: dict[str, dict[str, Any]] = {
     "hash-grid": {"width": 8, "depth": 2, "levels": 3, "base": 2, "finest": 6, "table": 4},
+    "al-grid": {"width": 8, "depth": 2, "levels": 3, "base": 2, "finest": 6, "table": 4, "grid": 4},
     "filter-bank": {"width": 8, "backbone": 4, "levels": 2, "base": 2, "finest": 5, "table": 5, "omega": 5.0},
     "diner": {"width": 8, "depth": 2},
     "octree": {"width": 8, "levels": 3, "base": 2, "features": 3, "capacity": 90},
@@ -23,6 +24,7 @@ HASH_ROWS = 9 + 16 + 16
 BANK_ROWS = 9 + 32
 COUNTS = {
     "hash-grid": 2 * HASH_ROWS + mlp_count(3 * 2, 3, 8, 2),
+    "al-grid": 2 * HASH_ROWS + 4 * 4 + mlp_count(3 * 2, 3, 8, 2),
     "filter-bank": 2 * BANK_ROWS + 2 * 8 * 2 + (2 + 1) * 8 + 2 * (8 + 1) * 8 + mlp_count(2 * 8, 3, 4, 2),
     "diner": 2 * 8 * 6 + mlp_count(2, 3, 8, 2),
     # levels of 2, 4 and 8 cells have 9 + 25 + 81 nodes, of which 90 may have a row; a decoder per level

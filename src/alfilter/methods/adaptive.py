@@ -51,15 +51,25 @@ class AlRelu(Backbone, Adaptive):
     pass
 
 
-def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFourier:
-    """The filtered encoding; without a given grid, one node per sample, at most the paper's 512 (30 from 3-D on)."""
-    finest = 512 if in_dim < 3 else 30
-    grid = options.grid if options.grid is not None else tuple(min(n, finest) for n in samples or (finest,) * in_dim)
+def alpha_resolution(grid: int | tuple[int, ...], in_dim: int) -> tuple[int, ...]:
+    """Nodes of an α grid along each axis, from one number for all of them or one for each.
+
+    >>> alpha_resolution(16, 2), alpha_resolution((8, 4), 2)
+    ((16, 16), (8, 4))
+    """
     resolution = (grid,) * in_dim if isinstance(grid, int) else grid
     if len(resolution) != in_dim:
         raise UserError(
             f"option 'grid' needs {in_dim} sizes for {in_dim} coordinates, got {len(resolution)}; give one per axis"
         )
+    return resolution
+
+
+def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFourier:
+    """The filtered encoding; without a given grid, one node per sample, at most the paper's 512 (30 from 3-D on)."""
+    finest = 512 if in_dim < 3 else 30
+    grid = options.grid if options.grid is not None else tuple(min(n, finest) for n in samples or (finest,) * in_dim)
+    resolution = alpha_resolution(grid, in_dim)
     channels = 2 * in_dim * options.levels
     return FilteredFourier(
         in_dim,

@@ -13,9 +13,9 @@ from alfilter.errors import UserError
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, SineBackbone, relu_network, sine_network
 from alfilter.networks import FilterBank
 
-_CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "decay": 0.01}
+CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "decay": 0.01}
 # Instant-NGP: few steps see a row, so the memory of squared gradients is short and no ε holds a rare row back
-_RARE_ROWS: dict[str, Any] = {"beta2": 0.99, "epsilon": 1e-15}
+RARE_ROWS: dict[str, Any] = {"beta2": 0.99, "epsilon": 1e-15}
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _diner(options: Diner, in_dim: int, out_dim: int, samples: Samples | None, g
 
 
 _NGP = {
-    **_RARE_ROWS,
+    **RARE_ROWS,
     "lr": 1e-2,
     "lr_encoding": 1e-2,
     "batch": 1 << 18,
@@ -159,7 +159,7 @@ ROWS = {
         {
             "source": Preset({}, _NGP),
             "paper": Preset({}, _NGP),
-            "default": Preset({"table": 16, "density": 1.0}, {**_CPU, **_RARE_ROWS, "lr": 1e-2, "lr_encoding": 1e-2}),
+            "default": Preset({"table": 16, "density": 1.0}, {**CPU, **RARE_ROWS, "lr": 1e-2, "lr_encoding": 1e-2}),
         },
         adaptive="yes",
         positional="yes",
@@ -175,7 +175,7 @@ ROWS = {
             "paper": Preset({}, _NFFB),
             "default": Preset(
                 {"base": 16, "table": 16, "width": 64, "omega": 30.0, "sigma": 1.0},
-                {**_CPU, "beta2": 0.99, "lr": 1e-3, "lr_encoding": 1e-2},
+                {**CPU, "beta2": 0.99, "lr": 1e-3, "lr_encoding": 1e-2},
             ),
         },
         adaptive="yes",
@@ -191,7 +191,7 @@ ROWS = {
             "source": Preset({"width": 64}, {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant"}),
             "paper": Preset({}, {"lr": 1e-4, "lr_encoding": 1e-4}),
             "default": Preset(
-                {"activation": "sine", "width": 64, "omega": 10.0}, {**_CPU, "lr": 1e-3, "lr_encoding": 3e-3}
+                {"activation": "sine", "width": 64, "omega": 10.0}, {**CPU, "lr": 1e-3, "lr_encoding": 3e-3}
             ),
         },
         adaptive="yes",

@@ -12,7 +12,7 @@ import torch
 from alfilter.config import Density, Training, configure, override
 from alfilter.encodings import Encoding
 from alfilter.errors import UserError, nearest
-from alfilter.methods import activated, adaptive, fixed, grids, multiplicative, tiles
+from alfilter.methods import activated, adaptive, filtered_grids, fixed, grids, multiplicative, tiles
 from alfilter.methods.field import Field
 from alfilter.methods.method import Method, Parts, Preset, Samples
 from alfilter.methods.registry import Registry
@@ -23,6 +23,7 @@ METHODS = Registry(
     with_tuned(
         {
             **adaptive.ROWS,
+            **filtered_grids.ROWS,
             **fixed.ROWS,
             **activated.ROWS,
             **multiplicative.ROWS,

@@ -221,12 +221,19 @@ def accumulate_gradient(
         return None
     gradient_workers.gather(shares, whole)
     terms = dict(zip(names, sums, strict=True))
+    encoding = gradient_workers.replicas[0].encoding
     if setting.tv > 0:
-        smoothness = setting.tv * gradient_workers.replicas[0].encoding.smoothness(setting.tv_reduction)
-        if smoothness.requires_grad:
-            smoothness.backward()  # type: ignore[no-untyped-call]
-        terms["tv"] = smoothness.item()
+        terms["tv"] = _add_penalty(setting.tv * encoding.smoothness(setting.tv_reduction))
+    if setting.parsimony > 0:
+        terms["parsimony"] = _add_penalty(setting.parsimony * encoding.parsimony())
     return terms
+
+
+def _add_penalty(penalty: Tensor) -> float:
+    """Add the gradient of a term that is no sum over samples; the term itself."""
+    if penalty.requires_grad:
+        penalty.backward()  # type: ignore[no-untyped-call]
+    return penalty.item()
 
 
 def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float = 1.0) -> float:
