@@ -41,6 +41,7 @@ def line(
         "group": group, "image": image, "method": group.split(",")[0], "observe": observe, "size": SIDE, "seed": seed,
         "name": json.dumps([group, image, observe, seed]), "version": "0.1.0", "steps": 200, "seconds": 1.5,
         "params": 1000, "metrics": {"psnr": psnr, "ssim": 0.9, "lpips": 0.01}, "heldout": None,
+        "detail": {"kept": psnr / 40, "added": 40 - psnr}, "peak_memory": 1 << 28,
         "curve": [[step, psnr - 10 + step / 20] for step in range(1, 201)], "pictures": pictures,
     }  # fmt: skip
     if observe != "all":
@@ -51,8 +52,9 @@ def line(
         field = np.zeros((SIDE, SIDE))
         field[SIDE // 2 :] = 1.0
         pictures["alpha"] = png(field)
-        made["alpha"] = {"low": 4.0, "high": 20.0, "channels": 24, "bandwidth": 15.0,
+        made["alpha"] = {"low": 4.0, "high": 20.0, "spread": 0.5, "channels": 24, "bandwidth": 15.0,
                          "structure": alpha_structure(field, truth)}  # fmt: skip
+        made["meaning"] = {"gradient": 0.8, "p_gradient": 0.01, "centroid": 0.5, "p_centroid": 0.02}
     return {**made, **more}
 
 

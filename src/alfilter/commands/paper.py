@@ -27,15 +27,13 @@ def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
 
 
 def print_claims(out: str | None) -> int:
-    """A Markdown table of the claims, judged by the result lines in a folder."""
+    """A Markdown table of the claims, judged by the result lines in a folder, or by those that come with the code."""
     from alfilter.experiments.paper.claims import judged
-    from alfilter.experiments.runner.sweep import RESULTS
+    from alfilter.experiments.paper.committed import committed_lines, read_lines
     from alfilter.experiments.verdicts import verdict_table
-    from alfilter.report.overview.collect import read_results
 
-    folder = Path(out or RESULTS)
-    lines = {path.stem: read_results(path) for path in sorted(folder.glob("*.jsonl"))}
+    lines = committed_lines() if out is None else read_lines(Path(out))
     if not lines:
-        raise UserError(f"no result lines in {folder}; run a study first, 'alfilter experiment --list' names them")
+        raise UserError(f"no result lines in {out}; run a study first, 'alfilter experiment --list' names them")
     print(verdict_table(judged(lines)))
     return 0

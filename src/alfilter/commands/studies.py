@@ -43,8 +43,8 @@ def add_experiment(commands: Any) -> None:
     p = commands.add_parser("experiment", help="run one of the repeatable studies")
     p.add_argument("name", metavar="NAME", nargs="?", help="a study of the list, or a Python file with your own")
     p.add_argument("--list", action="store_true", help="name the studies")
-    p.add_argument("--scale", choices=("cpu", "paper"), default="cpu",
-                   help="paper: the paper's full protocol; cpu: its twin for two cores (default: cpu)")  # fmt: skip
+    p.add_argument("--scale", choices=("cpu", "half", "paper"), default="cpu",
+                   help="paper: full protocol; half: all sizes halved; cpu: a small twin (default: cpu)")  # fmt: skip
     p.add_argument("--fetch", action="store_true", help="fetch the public pictures that the data folder lacks")
     p.add_argument("--data", metavar="DIR",
                    help="where the data is (default: $ALFILTER_DATA, or ~/.cache/alfilter/data)")  # fmt: skip

@@ -18,6 +18,7 @@ from alfilter.analysis.structure import busiest_square, gradient_energy
 from alfilter.experiments.study import Lines
 
 THUMBNAIL = 192  # side of the largest picture that is kept with a result line
+MOVED = 1e-3  # channels; α whose standard deviation is less has stayed where it started
 LPIPS = "lpips/lpips_alex_v0.1.npz"  # below the data folder
 
 
@@ -69,23 +70,24 @@ def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> di
         low, high = float(alpha.min()), float(alpha.max())
         pictures["alpha"] = png((alpha - low) / max(high - low, 1e-9))
         channels = 2 * encoding.in_dim * encoding.levels
-        line["alpha"] = {"low": low, "high": high, "channels": channels, "bandwidth": encoding.bandwidth,
-                         "structure": alpha_structure(alpha, target)}  # fmt: skip
+        line["alpha"] = {"low": low, "high": high, "spread": float(alpha.std()), "channels": channels,
+                         "bandwidth": encoding.bandwidth, "structure": alpha_structure(alpha, target)}  # fmt: skip
     return line
 
 
-def alpha_structure(alpha: Any, target: Any) -> float:
+def alpha_structure(alpha: Any, target: Any) -> float | None:
     """Spearman's rank correlation of α (H, W) with the gradient energy of a picture (H, W, c) around each pixel.
 
-    Both are means over 9×9 pixels; a constant map has none: 0.
+    Both are means over 9×9 pixels. None where α did not move: ranks of a map that differs by less than a thousandth of
+    a channel are those of rounding errors.
     """
     from scipy.ndimage import uniform_filter
     from scipy.stats import spearmanr
 
     energy = uniform_filter(gradient_energy(_gray(target)).numpy(), 9, mode="nearest")
     smooth = uniform_filter(alpha, 9, mode="nearest")
-    if smooth.std() < 1e-12 or energy.std() < 1e-12:
-        return 0.0
+    if alpha.std() < MOVED or energy.std() < 1e-12:
+        return None
     return float(spearmanr(smooth.ravel(), energy.ravel()).statistic)
 
 

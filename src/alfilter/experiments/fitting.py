@@ -48,11 +48,14 @@ def cropped_task(run: Run, data: str) -> ImageTask:
 
 
 def reduced_task(run: Run, data: str) -> ImageTask:
-    """A run's picture, all of it reduced to the run's size, seen as the run says."""
+    """A run's picture, all of it reduced to the run's size, or of `NAME#crop` the square in its middle."""
     from alfilter.signals import read_image
     from alfilter.tasks import ImageTask
 
-    picture = read_image(Path(data) / run.image)
+    file, _, how = run.image.partition("#")
+    if how == "crop":
+        return ImageTask(crop(Path(data) / file, run.size), run.observe, run.seed)
+    picture = read_image(Path(data) / file)
     return ImageTask(picture if run.size is None else reduced(picture, run.size), run.observe, run.seed)
 
 

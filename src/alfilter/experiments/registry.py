@@ -86,6 +86,9 @@ STUDIES = Studies(
         "convergence": Declared(
             "paper.image_fitting:CONVERGENCE", "Fig. psnr_comparison: PSNR over the first 100 and all steps", paper=True
         ),
+        "first-steps": Declared(
+            "paper.first_steps:STUDY", "Fig. psnr_comparison: the first 100 steps at the paper's true size", paper=True
+        ),
         "crops": Declared(
             "paper.image_fitting:CROPS", "Fig. fig2dcomparison: what the methods make of fine detail", paper=True
         ),

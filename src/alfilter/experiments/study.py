@@ -58,7 +58,8 @@ class Study:
 
     runs: a function of nothing, or of the data folder. execute: a run, the data folder and the number of threads → the
     result line; none takes `fitting.execute`. question: what it asks, in one line. full: for a study of the
-    paper, its own protocol on those files of `needs` that there are; shrinks: what `runs` makes smaller than that.
+    paper, its own protocol on those files of `needs` that there are; half: the same with every size halved; shrinks:
+    what `runs` makes smaller than that.
     source: set by `read_study` for a study in a user's file.
     """
 
@@ -68,6 +69,7 @@ class Study:
     execute: Callable[[Run, str, int], dict[str, Any]] | None = None
     question: str = ""
     full: Callable[[tuple[str, ...]], list[Run]] | None = None
+    half: Callable[[tuple[str, ...]], list[Run]] | None = None
     needs: tuple[str, ...] = ()
     shrinks: str = ""
     source: Source | None = None

@@ -1,30 +1,36 @@
-"""What a study says of a claim of the paper, in the same words everywhere."""
+"""What a study says of a claim of the paper, in the same three words everywhere."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-HOLDS, FAILS, MISSING = "holds", "does not hold here", "not run"
+HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "not decided here"
+LEAST = 2  # pictures or seeds without which a difference is not judged
 
 
 class Verdict(NamedTuple):
-    """A claim, what came out, and the numbers behind it; where the paper says so, and the command that repeats it."""
+    """A claim, what came out, and the numbers behind it.
+
+    where: the paper's table or figure. command: what repeats it. size: what was run, and on how many signals.
+    """
 
     claim: str
     verdict: str
     evidence: str
     where: str = ""
     command: str = ""
+    size: str = ""
 
     @property
     def known(self) -> bool:
         """Whether its study has been run."""
-        return self.verdict != MISSING
+        return bool(self.size)
 
 
 def verdict(claim: str, holds: bool, evidence: str, only_if: str | None = None) -> Verdict:
-    """holds, does not hold here, or, with a condition, holds only if …
+    """holds or does not hold, and, where there is a condition, holds only if …
 
     >>> verdict("water is wet", True, "1 of 1", only_if="it is liquid").verdict
     'holds only if it is liquid'
@@ -33,8 +39,33 @@ def verdict(claim: str, holds: bool, evidence: str, only_if: str | None = None) 
     return Verdict(claim, f"{words} only if {only_if}" if holds and only_if else words, evidence)
 
 
+def decided(differences: Sequence[float], close: float) -> str:
+    """Whether paired differences are above zero: undecided if their mean is within `close` or within their spread.
+
+    >>> decided([2.0, 3.0], 0.5), decided([-2.0, -3.0], 0.5), decided([0.2, 0.3], 0.5), decided([9.0], 0.5)
+    ('holds', 'does not hold', 'not decided here', 'not decided here')
+    """
+    if len(differences) < LEAST:
+        return UNDECIDED
+    mean = statistics.fmean(differences)
+    if abs(mean) <= max(close, statistics.stdev(differences)):
+        return UNDECIDED
+    return HOLDS if mean > 0 else FAILS
+
+
+def together(verdicts: Sequence[str]) -> str:
+    """A claim of several parts: holds if all do, fails if one does.
+
+    >>> together([HOLDS, HOLDS]), together([HOLDS, UNDECIDED]), together([UNDECIDED, FAILS])
+    ('holds', 'not decided here', 'does not hold')
+    """
+    if FAILS in verdicts:
+        return FAILS
+    return HOLDS if verdicts and all(each == HOLDS for each in verdicts) else UNDECIDED
+
+
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
-    """A Markdown table of verdicts; places and commands have columns where any verdict has them.
+    """A Markdown table of verdicts; places, sizes and commands have columns where any verdict has them.
 
     >>> print(verdict_table([verdict("water is wet", True, "1 of 1")]))
     | the paper says | here | evidence |
@@ -42,9 +73,10 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     | water is wet | **holds** | 1 of 1 |
     """
     located = any(v.where or v.command for v in verdicts)
-    heads = ["the paper says", *(["where"] * located), "here", "evidence", *(["command"] * located)]
+    heads = ["the paper says", *(["where"] * located), "here", "evidence", *(["run", "command"] * located)]
     rows = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for v in verdicts:
-        cells = [v.claim, *([v.where] * located), f"**{v.verdict}**", v.evidence, *([f"`{v.command}`"] * located)]
+        cells = [v.claim, *([v.where] * located), f"**{v.verdict}**", v.evidence or "not run",
+                 *([v.size or "–", f"`{v.command}`"] if located else [])]  # fmt: skip
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows)

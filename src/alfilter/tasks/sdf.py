@@ -140,9 +140,10 @@ class SdfTask(Task):
         factor = -20 if self.sampling.loss == "absolute" else -10
         return factor * math.log10(max(loss / self.sampling.near, 1e-20))
 
-    def evaluate(self, field: Evaluate) -> Scores:
+    def evaluate(self, field: Evaluate, resolution: int = RESOLUTION) -> Scores:
+        """Scores of the distance, and of the surface on a grid of `resolution` nodes along each axis."""
         try:
-            surface = self.extract(field, RESOLUTION)
+            surface = self.extract(field, resolution)
         except UserError:  # no surface at all yet
             surface = None
         return self.compare(field, surface)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,8 @@ def test_the_table_shows_the_paper_s_numbers_beside() -> None:
 
 def test_a_run_gives_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 256, "reuse": 4, "window": 2})
-    monkeypatch.setattr("alfilter.tasks.SdfTask.evaluate", lambda task, field: task.compare(field, None))
+    asked: list[int] = []
+    monkeypatch.setattr("alfilter.tasks.SdfTask.extract", lambda task, field, resolution: asked.append(resolution))
     trimesh.Trimesh(*ball(levels=2)).export(tmp_path / "ball.ply")
     settings = {"width": 8, "depth": 1}
     run = Run("siren", "ball.ply", method="siren", preset="default", settings=settings,
@@ -42,3 +44,11 @@ def test_a_run_gives_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     line = shapes.execute(run, str(tmp_path))
     assert line["steps"] == 3
     assert "iou" in line["metrics"]
+    shapes.execute(replace(run, size=512), str(tmp_path))
+    assert asked == [256, 512]
+
+
+def test_the_full_scale_is_scored_at_the_papers_resolution() -> None:
+    (full,), (half,) = (runs(("meshes/lucy.ply",))[:1] for runs in (shapes.full_runs, shapes.half_runs))
+    assert (full.preset, full.size, dict(full.training)) == ("paper", 512, {})
+    assert (half.preset, half.size, dict(half.training)) == ("paper", 512, {"steps": 10_000, "every": 50})

@@ -1,14 +1,16 @@
-"""Does the learned α mean local frequency? Its correlation with the picture's structure, against shifted maps."""
+"""Does the learned α mean local frequency? Its correlation with the picture's structure, against shifted maps.
+
+Short fits of reduced pictures, to compare settings of α. They judge no claim of the paper: whole fits of native crops
+do, `alfilter experiment alpha-maps --scale half`.
+"""
 
 from __future__ import annotations
 
 import math
-import statistics
 from typing import Any
 
 from alfilter.experiments.fitting import fit_run, reduced_task
 from alfilter.experiments.study import Lines, Run, Study, table
-from alfilter.experiments.verdicts import verdict, verdict_table
 
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in (1, 5, 9, 13))
 SIZE, BLOCK = 96, 8
@@ -78,7 +80,7 @@ def _cell(name: str) -> Any:
 
 
 def summarise(lines: Lines) -> str:
-    """Correlations, how many are significant, verdicts."""
+    """Correlations, and how many are significant."""
     groups = list(dict.fromkeys(line["group"] for line in lines))
     text = [
         table(
@@ -103,32 +105,11 @@ def summarise(lines: Lines) -> str:
             for name in ("gradient", "centroid")
         ]
         text.append("| " + " | ".join([group, *cells]) + " |")
-    return "\n".join([*text, "", verdict_table(_verdicts(lines))])
+    return "\n".join(text)
 
 
 def _significant(metrics: dict[str, float], name: str) -> bool:
     return math.isfinite(metrics[name]) and metrics[f"p_{name}"] <= LEVEL
-
-
-def _verdicts(lines: Lines) -> list[Any]:
-    verdicts = []
-    for part, label in ((", paper", "in the paper's setting"), ("narrow", "with a narrow band on a coarse grid")):
-        members = [line["metrics"] for line in lines if part in line["group"]]
-        for name, words in (
-            ("gradient", "α is higher at edges and textures (gradient energy)"),
-            ("centroid", "α is higher where local frequency is higher (spectral centroid)"),
-        ):
-            hits = sum(_significant(m, name) and m[name] > 0 for m in members)
-            known = [m[name] for m in members if math.isfinite(m[name])]
-            mean = statistics.fmean(known) if known else math.nan
-            verdicts.append(
-                verdict(
-                    f"{words}, {label}",
-                    hits * 2 > len(members),
-                    f"{hits} of {len(members)} fits positive and significant; mean ρ {mean:+.2f}",
-                )
-            )
-    return verdicts
 
 
 STUDY = Study("alpha-meaning", runs, summarise, execute)

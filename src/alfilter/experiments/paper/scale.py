@@ -1,4 +1,4 @@
-"""A table or figure of the paper at a scale: the paper's own protocol, or its twin for two cores."""
+"""A table or figure of the paper at a scale: the paper's own protocol, half of its size, or a twin for two cores."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from alfilter.errors import UserError
 from alfilter.experiments.data import MissingData
 from alfilter.experiments.study import Lines, Study
 
-SCALES = ("cpu", "paper")
+SCALES = ("cpu", "half", "paper")
 
 
 def at_scale(study: Study, scale: str, data: str) -> Study:
-    """The study at a scale; the paper's takes those files of its protocol that the data folder holds."""
+    """The study at a scale; half and paper take those files of their protocol that the data folder holds."""
     if scale == "cpu":
         return replace(study, summarise=lambda lines: twin_text(study, lines))
-    full = study.full
-    if full is None:
-        raise UserError(f"{study.name} has one scale only; expected the scale cpu, got {scale}")
+    declared = {"half": study.half, "paper": study.full}
+    runs = declared[scale]
+    if runs is None:
+        known = ["cpu", *(name for name, there in declared.items() if there is not None)]
+        raise UserError(f"{study.name} has no scale {scale}; expected {' or '.join(known)}")
     files = present(data, study.needs)
-    return replace(study, name=f"{study.name}-paper", runs=lambda: full(files))
+    return replace(study, name=f"{study.name}-{scale}", runs=lambda: runs(files))
 
 
 def twin_text(study: Study, lines: Lines) -> str:

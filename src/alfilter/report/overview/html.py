@@ -18,7 +18,7 @@ from alfilter.report.page.labels import CHARTS as RUN_CHARTS
 from alfilter.report.page.labels import METRICS
 
 TITLES = {FOLDERS: "Runs"}
-_CLASS = {"holds": "holds", "does not hold here": "fails", "not run": "open"}
+_CLASS = {"holds": "holds", "does not hold": "fails", "not decided here": "open"}
 
 
 def render_overview(collection: Collection, title: str = "Report", facts: Facts | None = None) -> str:

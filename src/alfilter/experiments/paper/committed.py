@@ -1,0 +1,53 @@
+"""The result lines behind the published verdicts, kept with the code: without their pictures, and otherwise whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alfilter.experiments.study import Lines
+from alfilter.files import write_text
+
+FOLDER = Path(__file__).parent / "lines"
+_LEFT_OUT = ("pictures", "window", "maps")
+_STEPS = (1, 2, 5, 10, 20, 30, 50, 70, 100, 200, 500, 1000, 2000, 3000, 4000)
+
+
+def committed_lines() -> dict[str, Lines]:
+    """The kept lines by the name of their study."""
+    return read_lines(FOLDER)
+
+
+def read_lines(folder: Path) -> dict[str, Lines]:
+    """The result lines in a folder by the name of their study; of doubles the last."""
+    from alfilter.runs.folder import read_json_lines
+
+    studies = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        lines = [line for line in read_json_lines(path) if line is not None and isinstance(line.get("metrics"), dict)]
+        studies[path.stem] = list({line["name"]: line for line in lines if isinstance(line.get("name"), str)}.values())
+    return studies
+
+
+def compact(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A result line without pictures, and with a few points of its curve.
+
+    >>> compact({"group": "siren", "pictures": {}, "curve": [[1, 5.0], [2, 6.0], [3, 7.0], [4, 8.0]]})
+    {'group': 'siren', 'curve': [[1, 5.0], [2, 6.0], [4, 8.0]]}
+    """
+    small = {name: value for name, value in line.items() if name not in _LEFT_OUT}
+    if "curve" in small:
+        last = small["curve"][-1:]
+        small["curve"] = [point for point in small["curve"] if point[0] in _STEPS and [point] != last] + last
+    return small
+
+
+def keep(source: Path, study: str, folder: Path = FOLDER) -> Path:
+    """Write the compact lines of a study into the folder of kept ones, those of a run that was repeated replaced."""
+    path = folder / f"{study}.jsonl"
+    kept = {line["name"]: line for lines in (read_lines(folder).get(study, []), read_lines(source).get(study, []))
+            for line in map(compact, lines)}  # fmt: skip
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept.values()))
+    return path
