@@ -72,7 +72,8 @@ def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
             size = f"{SIZES[study]}; n = {len({line['image'] for line in own})}"
             words = command + (f" --scale {scale}" if scale else "")
             return Verdict(claim.text, outcome if fair else UNDECIDED, evidence, claim.where, words, size)
-    larger = "" if claim.study.endswith(FAIR) else " --scale paper"
+    # of the scales that can judge, the smallest
+    larger = next((f" --scale {name}" for name in ("half", "paper") if f"{claim.study}-{name}" in SIZES), "")
     return Verdict(claim.text, UNDECIDED, "", claim.where, command + larger)
 
 

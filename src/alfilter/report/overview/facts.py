@@ -10,7 +10,7 @@ Values = Mapping[str, Mapping[str, float]]  # row → metric → number
 
 @dataclass(frozen=True)
 class Facts:
-    """claims: the paper's, each with `claim`, `where`, `verdict`, `evidence` and the `command` that repeats it.
+    """claims: the paper's, each with `claim`, `where`, `verdict`, `evidence`, the `command` that repeats it, and `size`.
 
     printed: study → title and values of the paper's table. captions: name of a figure → its caption.
     """
