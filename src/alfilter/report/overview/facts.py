@@ -10,7 +10,7 @@ Values = Mapping[str, Mapping[str, float]]  # row → metric → number
 
 @dataclass(frozen=True)
 class Facts:
-    """claims: the paper's, each with `claim`, `where`, `verdict`, `evidence`, the `command` that repeats it, and `size`.
+    """claims: the paper's, each with `claim`, `where`, `verdict`, `evidence`, the `command` to repeat it, and `size`.
 
     printed: study → title and values of the paper's table. captions: name of a figure → its caption.
     """

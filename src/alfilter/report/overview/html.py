@@ -64,7 +64,7 @@ def _claims(claims: Sequence[Mapping[str, str]]) -> str:
     return f'<section id="claims"><h2>The paper\'s claims</h2><div class="scroll">{table}</div></section>'
 
 
-def _claim_row(claim: str, where: str, verdict: str, evidence: str, command: str, size: str) -> str:
+def _claim_row(claim: str, where: str, verdict: str, evidence: str, command: str, size: str = "") -> str:
     return (
         f'<tr><td>{escape(claim)}<br><small>{escape(where)}</small></td><td class="verdict '
         f'{_CLASS.get(verdict, "partly")}">{escape(verdict)}</td><td>{escape(evidence)}<br>'
