@@ -1,7 +1,7 @@
 """Does the learned α mean local frequency? Its correlation with the picture's structure, against shifted maps.
 
 Short fits of reduced pictures, to compare settings of α. They judge no claim of the paper: whole fits of native crops
-do, `alfilter experiment alpha-maps --scale half`.
+do (the study `alpha-maps` at half scale).
 """
 
 from __future__ import annotations
