@@ -1,4 +1,4 @@
-"""How many points a second does a hash grid train, and a SIREN of three layers of 256, on one core?
+"""How many points per second does a hash grid train, and a SIREN of three layers of 256, on one core?
 
 A step is the gradient of a batch of a 512×512 colour picture and the optimiser's update, each method at its preset
 `default`. Both are timed in turns in one process, on one thread; the best of the repetitions counts.
@@ -41,7 +41,7 @@ def stepper(name: str, task: ImageTask) -> tuple[Callable[[], None], int, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="points a second of the grid methods against siren, one thread")
+    parser = argparse.ArgumentParser(description="points per second of the grid methods against siren, one thread")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of everything")
     arguments = parser.parse_args()

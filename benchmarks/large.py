@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-LIMIT = 2.5e9  # bytes a process
+LIMIT = 2.5e9  # bytes per process
 
 
 def make(path: Path, size: int, dtype: str) -> None:

@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--only", help="methods, separated by commas")
     batches = parser.add_mutually_exclusive_group()
     batches.add_argument("--batch", type=int, default=1 << 18, help="samples of a step (default: all)")
-    batches.add_argument("--own", action="store_true", help="as many samples a step as the method's default takes")
+    batches.add_argument("--own", action="store_true", help="as many samples per step as the method's default takes")
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)

@@ -139,7 +139,7 @@ def measure(steps: dict[str, Step], repeat: int) -> dict[str, list[float]]:
 def share(dear: Step, cheap: Step, turns: int) -> float:
     """What `dear` costs above `cheap`, as a share of itself: the median over turns of both, side by side.
 
-    The two differ by a few per cent, less than a shared machine's moods from minute to minute, so each turn compares
+    The two differ by a few percent, less than a shared machine drifts from minute to minute, so each turn compares
     neighbours in time, in changing order (dear, cheap, cheap, dear), and the median drops disturbed turns.
     """
     shares = []

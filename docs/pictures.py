@@ -101,7 +101,7 @@ def study(lines: Path, out: Path) -> None:
 
 
 def between_points(lines: Path, out: Path) -> None:
-    """What was seen against what was not, a point a setting, a panel an observation; interpolators are lines."""
+    """What was seen against what was not, one point per setting, one panel per observation; interpolators are lines."""
     scores: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for line in map(json.loads, lines.read_text(encoding="utf-8").splitlines()):
         if "psnr" in line["metrics"] and line["image"] != "terrain":

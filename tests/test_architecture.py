@@ -149,6 +149,28 @@ def test_modules_say_what_they_are(path: Path) -> None:
     assert ast.get_docstring(tree), f"{named(path)} has no docstring"
 
 
+TESTS = Path(__file__).parent
+# Kernels that one op calls are compared with the plain equations in the tests of that op; the last three are compiled
+# into other kernels and run nowhere else.
+TESTED_THROUGH_OPS = {
+    **{name: name for name in ("filter_bank", "gabor", "grid_lookup", "grid_mlp", "multiplicative", "polynomial")},
+    "level_filter": "grid_lookup",
+    "jit": "mlp",
+    "llvm": "matmul",
+    "rowwise": "mlp",
+}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.name != "__init__.py"], ids=named)
+def test_every_module_has_its_test(path: Path) -> None:
+    """`src/alfilter/A/B.py` is tested by `tests/A/test_B.py`."""
+    place = path.relative_to(SOURCE)
+    if place.parts[0] == "kernels" and place.stem in TESTED_THROUGH_OPS:
+        place = Path("ops") / f"{TESTED_THROUGH_OPS[place.stem]}.py"
+    test = TESTS / place.parent / f"test_{place.name}"
+    assert test.is_file(), f"{named(path)} has no test: expected {test.relative_to(TESTS.parent)}"
+
+
 def test_the_rules_catch_what_they_should(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text("from alfilter import cli\ndef f():\n    import alfilter.networks.mlp\n    import torch\n")

@@ -31,7 +31,7 @@ def test_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_", "kept"),
+    ("options", "expected"),
     [
         ({"count": 10}, 10),
         ({"rate": 2}, 2.0),
@@ -50,16 +50,16 @@ def test_defaults() -> None:
         ({"size": [np.int32(4), 5]}, (4, 5)),
     ],
 )
-def test_what_is_taken(given_: dict[str, Any], kept: Any) -> None:
-    (name,) = given_
-    value = getattr(configure(Demo, given_, "demo"), name)
-    assert value == kept
-    assert type(value) is type(kept)
+def test_what_is_taken(options: dict[str, Any], expected: Any) -> None:
+    (name,) = options
+    value = getattr(configure(Demo, options, "demo"), name)
+    assert value == expected
+    assert type(value) is type(expected)
     json.dumps(value)
 
 
 @pytest.mark.parametrize(
-    ("given_", "text"),
+    ("options", "text"),
     [
         ({"cuont": 3}, "demo has no option 'cuont'; did you mean 'count'?"),
         ({"qqq": 3}, "demo has no option 'qqq'; known: count, least, rate, size, span, switch, word"),
@@ -83,21 +83,21 @@ def test_what_is_taken(given_: dict[str, Any], kept: Any) -> None:
         ({"span": "x"}, "demo option 'span' must be a number or none, got 'x' (str)"),
     ],
 )
-def test_what_is_refused(given_: dict[str, Any], text: str) -> None:
+def test_what_is_refused(options: dict[str, Any], text: str) -> None:
     with pytest.raises(UserError) as error:
-        configure(Demo, given_, "demo")
+        configure(Demo, options, "demo")
     assert str(error.value) == text
 
 
 @given(st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers() | st.floats() | st.text()))
-def test_anything_is_taken_or_refused_in_one_line(given_: dict[str, Any]) -> None:
-    said, made = "demo", Demo()
+def test_anything_is_taken_or_refused_in_one_line(options: dict[str, Any]) -> None:
+    said, configured = "demo", Demo()
     try:
-        made = configure(Demo, given_, "demo")
+        configured = configure(Demo, options, "demo")
     except UserError as error:
         said = str(error)
     assert "demo" in said
-    assert 1 <= made.count <= 10
+    assert 1 <= configured.count <= 10
 
 
 @given(st.sampled_from([f.name for f in fields(Demo)]), st.text(max_size=12))

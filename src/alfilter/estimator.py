@@ -51,7 +51,7 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A sine network on [x, γ'(x)] with γ' = H_B(α(x)) ⊙ γ(x), fitted by Adam with a cosine schedule.
 
     Features are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With one to four
-    features α(x) lives on a grid of `grid` nodes an axis; with more it is one learned number, since a grid's nodes
+    features α(x) lives on a grid of `grid` nodes per axis; with more it is one learned number, since a grid's nodes
     grow as grid^d. Beyond the box of the training data the box's nearest place is asked.
 
     Parameters

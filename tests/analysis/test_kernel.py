@@ -68,8 +68,8 @@ def test_the_filtered_kernel_is_that_of_the_features_when_a_scale_has_one_respon
     bandwidth, kappa = 200.0, 0.01
     response = scale_response(alpha, 1, 4, bandwidth, kappa)
     features = filtered_encoding(x, alpha, 4, bandwidth, kappa)
-    found = filtered_kernel(x, x, (response, response), torch.ones(4, dtype=torch.float64))
-    torch.testing.assert_close(found, features @ features.T, rtol=1e-3, atol=1e-3)
+    result = filtered_kernel(x, x, (response, response), torch.ones(4, dtype=torch.float64))
+    torch.testing.assert_close(result, features @ features.T, rtol=1e-3, atol=1e-3)
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.lists(st.floats(0, 5), min_size=3, max_size=3))
@@ -106,11 +106,11 @@ def test_the_prediction_is_exact_for_a_linear_network(axis: int) -> None:
     """A linear network on γ' has the kernel γ'γ'ᵀ + 1: each scale is scaled by the mean of its channels' H²."""
     for alpha in (3.0, 9.5, 20.0):
         field = linear_field(alpha)
-        found = reweighting(field, line_points(128, 2, axis=axis), torch.zeros(1, dtype=torch.float64), axis)
-        torch.testing.assert_close(found.filtered / found.open, found.channels, rtol=1e-4, atol=1e-6)
+        result = reweighting(field, line_points(128, 2, axis=axis), torch.zeros(1, dtype=torch.float64), axis)
+        torch.testing.assert_close(result.filtered / result.open, result.channels, rtol=1e-4, atol=1e-6)
         response = scale_response(torch.tensor([alpha], dtype=torch.float64), 2, 6, 9.0, 10.0)
-        torch.testing.assert_close(found.grouped, response.square())
-        assert float(overlap(found.channels * found.open, found.filtered)) == pytest.approx(1.0, abs=1e-5)
+        torch.testing.assert_close(result.grouped, response.square())
+        assert float(overlap(result.channels * result.open, result.filtered)) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_the_unfiltered_twin() -> None:

@@ -126,7 +126,7 @@ def test_rows_in_blocks_are_the_rows_at_once(monkeypatch: pytest.MonkeyPatch) ->
     field, x = build("wire", in_dim=2, out_dim=1, width=8), random_points(7, 2)
     whole = empirical_ntk(field, x)
     size = sum(p.numel() for p in field.parameters())
-    monkeypatch.setattr(ntk, "_BYTES", 8 * size * 3)  # three rows a block
+    monkeypatch.setattr(ntk, "_BYTES", 8 * size * 3)  # three rows per block
     torch.testing.assert_close(empirical_ntk(field, x), whole)
 
 

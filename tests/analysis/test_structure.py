@@ -17,8 +17,8 @@ def smooth(seed: int, size: int = 12) -> torch.Tensor:
     """A smooth random map on a torus."""
     noise = torch.randn(size, size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     radius = torch.hypot(*torch.meshgrid(*(torch.fft.fftfreq(size).double(),) * 2, indexing="ij"))
-    found: torch.Tensor = torch.fft.ifft2(torch.fft.fft2(noise) * torch.exp(-((radius * 8) ** 2))).real
-    return found
+    result: torch.Tensor = torch.fft.ifft2(torch.fft.fft2(noise) * torch.exp(-((radius * 8) ** 2))).real
+    return result
 
 
 def test_gradient_energy_of_a_ramp() -> None:

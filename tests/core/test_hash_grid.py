@@ -26,10 +26,10 @@ def test_resolutions_by_hand() -> None:
 
 @given(st.integers(2, 32), st.integers(1, 64), st.integers(0, 4000))
 def test_resolutions_rise_from_base_to_finest(levels: int, base: int, more: int) -> None:
-    found = level_resolutions(levels, base, base + more)
-    assert found[0] == base
-    assert found[-1] == base + more
-    assert found == sorted(found)
+    result = level_resolutions(levels, base, base + more)
+    assert result[0] == base
+    assert result[-1] == base + more
+    assert result == sorted(result)
 
 
 def test_hash_by_hand() -> None:

@@ -11,9 +11,9 @@ from alfilter.core.level_filter import filtered_lookup
 def test_by_hand() -> None:
     """Half way between 1 and 3 on the first level, of which σ(2 · ½) passes; 5 on the second, of which σ(-2 · ½)."""
     table = torch.tensor([[1.0], [3.0], [5.0], [5.0], [5.0]])
-    found = filtered_lookup(table, torch.zeros(1, 1), torch.zeros(1), Layout.of([(1,), (2,)]), 2.0)
+    result = filtered_lookup(table, torch.zeros(1, 1), torch.zeros(1), Layout.of([(1,), (2,)]), 2.0)
     passing = torch.sigmoid(torch.tensor([1.0, -1.0]))
-    torch.testing.assert_close(found, torch.tensor([[2.0, 5.0]]) * passing)
+    torch.testing.assert_close(result, torch.tensor([[2.0, 5.0]]) * passing)
 
 
 def test_open_it_is_the_lookup_and_closed_nothing() -> None:

@@ -38,17 +38,17 @@ def test_costs_by_hand() -> None:
 def test_the_only_room_goes_to_the_largest_error() -> None:
     """Four blocks, room for seven: one split; the second-largest error has to wait."""
     tiles = uniform_tiling(1, 2)
-    found = allocate(tiles, expected_costs(tiles, np.array([4.0, 8.0, 1.0, 0.0])), budget=7, deepest=5)
-    assert found[:3].tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
-    assert sorted(found[3:].tolist()) == [[2, 0, 2], [2, 0, 3], [2, 1, 2], [2, 1, 3]]
+    result = allocate(tiles, expected_costs(tiles, np.array([4.0, 8.0, 1.0, 0.0])), budget=7, deepest=5)
+    assert result[:3].tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert sorted(result[3:].tolist()) == [[2, 0, 2], [2, 0, 3], [2, 1, 2], [2, 1, 3]]
 
 
 def test_a_quiet_family_makes_room_for_a_split() -> None:
     """Seven blocks of seven allowed: the four without error merge, and the one with error is split."""
     tiles = np.array([[1, 0, 1], [1, 1, 0], [1, 1, 1], [2, 0, 0], [2, 0, 1], [2, 1, 0], [2, 1, 1]])
     errors = np.array([0.1, 5.0, 0.1, 0.0, 0.0, 0.0, 0.0])
-    found = allocate(tiles, expected_costs(tiles, errors), budget=7, deepest=5)
-    assert sorted(found.tolist()) == [
+    result = allocate(tiles, expected_costs(tiles, errors), budget=7, deepest=5)
+    assert sorted(result.tolist()) == [
         *([1, 0, 0], [1, 0, 1], [1, 1, 1]),
         *([2, 2, 0], [2, 2, 1], [2, 3, 0], [2, 3, 1]),
     ]
@@ -56,8 +56,8 @@ def test_a_quiet_family_makes_room_for_a_split() -> None:
 
 def test_the_deepest_level_is_not_split() -> None:
     tiles = uniform_tiling(1, 1)
-    found = allocate(tiles, expected_costs(tiles, np.array([1.0, 1.0])), budget=99, deepest=1)
-    assert found.tolist() == tiles.tolist()
+    result = allocate(tiles, expected_costs(tiles, np.array([1.0, 1.0])), budget=99, deepest=1)
+    assert result.tolist() == tiles.tolist()
 
 
 def test_a_tiling_above_its_budget_stays() -> None:
@@ -94,7 +94,7 @@ def test_no_other_choice_is_better(seed: int, budget: int) -> None:
 
 
 def _all_choices(tiles: Any, costs: Costs) -> list[tuple[float, int]]:
-    groups, found = families(tiles), []
+    groups, results = families(tiles), []
     family = {block: number for number, group in enumerate(groups) for block in group}
     for moves in product(("stay", "split", "merge"), repeat=len(tiles)):
         merging = {family.get(b) for b, move in enumerate(moves) if move == "merge"}
@@ -102,8 +102,8 @@ def _all_choices(tiles: Any, costs: Costs) -> list[tuple[float, int]]:
             continue
         value = sum(getattr(costs, m)[b] for b, m in enumerate(moves) if m != "merge")
         count = sum({"stay": 1, "split": 2, "merge": 0}[m] for m in moves) + len(merging)
-        found.append((value + sum(costs.merge[n] for n in merging if n is not None), count))
-    return found
+        results.append((value + sum(costs.merge[n] for n in merging if n is not None), count))
+    return results
 
 
 def _value(tiles: Any, found: Any, costs: Costs) -> float:

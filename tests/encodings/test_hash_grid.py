@@ -46,8 +46,8 @@ def test_a_hashed_level_reads_the_rows_of_its_hash() -> None:
     encoding = grid(2)
     assert encoding.layout.hashed == (False, False, True)
     node = torch.tensor([3, 5])  # of 8 cells: at -1 + 2·3/8, -1 + 2·5/8
-    found = encoding.by_level(node / 4 - 1)[2]
-    assert torch.equal(found, encoding.level(2)[spatial_hash(node, 32)])
+    result = encoding.by_level(node / 4 - 1)[2]
+    assert torch.equal(result, encoding.level(2)[spatial_hash(node, 32)])
 
 
 def test_nodes_that_collide_share_their_features() -> None:
@@ -59,7 +59,7 @@ def test_nodes_that_collide_share_their_features() -> None:
 
 
 def test_the_source_image_setting_is_dense_at_512() -> None:
-    """T = 2^24 rows a level is more than a picture of 512 × 512 can use: every level is a plain grid."""
+    """T = 2^24 rows per level is more than a picture of 512 × 512 can use: every level is a plain grid."""
     field = alfilter.build("hash-grid", in_dim=2, out_dim=3, samples=(512, 512))
     assert isinstance(field.encoding, HashGrid)
     assert field.encoding.layout.cells[0] == (16, 16)

@@ -34,8 +34,8 @@ def test_the_folder_is_named_by_the_environment_or_lies_in_the_cache(monkeypatch
 
 def test_what_is_missing_is_said_with_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALFILTER_DATA", str(tmp_path))
-    told = complaint("experiment", "order", "--out", tmp_path / "out")
-    assert told == (
+    text = complaint("experiment", "order", "--out", tmp_path / "out")
+    assert text == (
         f"the data folder {tmp_path} lacks div2k/00.png and 3 more files; fetch what is missing with "
         "'alfilter experiment --fetch', or name the folder that has it with --data"
     )

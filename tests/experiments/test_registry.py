@@ -37,9 +37,9 @@ assert "alfilter.experiments.compare.between" not in sys.modules
 
 
 def test_the_command_lists_all_with_what_they_ask() -> None:
-    told = alfilter("experiment", "--list").out
+    listing = alfilter("experiment", "--list").out
     for name, study in STUDIES.items():
-        assert f"{name:<16}{study.question}\n" in told
+        assert f"{name:<16}{study.question}\n" in listing
         assert study.question
 
 

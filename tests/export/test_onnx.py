@@ -31,7 +31,7 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-def made(method: str, dims: int = 2, **options: Any) -> Field:
+def small(method: str, dims: int = 2, **options: Any) -> Field:
     """A small field of random numbers: nothing is left at a constant start, so that no part can be left out."""
     chosen = {**SMALL.get(method, {"width": 24, "depth": 3}), **options}
     field = al.build(method, in_dim=dims, out_dim=2, samples=(9, 13, 7)[:dims], seed=1, **chosen)
@@ -46,18 +46,18 @@ def made(method: str, dims: int = 2, **options: Any) -> Field:
 
 def run(data: bytes, x: torch.Tensor) -> list[Any]:
     session = runtime.InferenceSession(data, providers=["CPUExecutionProvider"])
-    found: list[Any] = session.run(None, {"points": x.numpy()})
-    return found
+    result: list[Any] = session.run(None, {"points": x.numpy()})
+    return result
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_as_torch_does(method: str, dims: int) -> None:
-    field = made(method, dims)
+    field = small(method, dims)
     data = onnx_bytes(field)
-    found = difference(field, data)
-    assert found is not None
-    assert found < CLOSE
+    result = difference(field, data)
+    assert result is not None
+    assert result < CLOSE
     x = torch.rand(5, dims) * 2 - 1
     for count in (0, 1, 5):  # any number of points
         outputs = run(data, x[:count])
@@ -79,25 +79,25 @@ def test_every_method_runs_as_torch_does(method: str, dims: int) -> None:
     ],
 )
 def test_options_are_exported_too(method: str, options: dict[str, Any]) -> None:
-    field = made(method, **options)
-    found = difference(field, onnx_bytes(field))
-    assert found is not None
-    assert found < CLOSE
+    field = small(method, **options)
+    result = difference(field, onnx_bytes(field))
+    assert result is not None
+    assert result < CLOSE
 
 
 def test_alpha_is_an_output_of_the_methods_that_have_it() -> None:
-    field = made("al-sine", grid=(4, 6))
+    field = small("al-sine", grid=(4, 6))
     x = torch.tensor([[-1.0, -1.0], [0.0, 0.2], [1.0, 1.0]])
     values, alpha = run(onnx_bytes(field), x)
     encoding: Any = field.encoding
     assert np.allclose(alpha, encoding.alpha(x).detach().numpy(), atol=1e-5)
     assert alpha[0] == pytest.approx(encoding.alpha.values[0, 0, 0].item() * encoding.alpha.unit)  # a node, by hand
-    assert len(run(onnx_bytes(made("siren")), x)) == 1
+    assert len(run(onnx_bytes(small("siren")), x)) == 1
     assert values.shape == (3, 2)
 
 
 def test_outside_the_domain_the_border_counts(tmp_path: Path) -> None:
-    field = made("hash-grid")
+    field = small("hash-grid")
     x = torch.tensor([[-1.5, 0.3], [2.0, 2.0]])
     with torch.inference_mode():
         assert np.abs(run(onnx_bytes(field), x)[0] - field(x).numpy()).max() < CLOSE
@@ -105,7 +105,7 @@ def test_outside_the_domain_the_border_counts(tmp_path: Path) -> None:
 
 def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     out = tmp_path / "field.onnx"
-    line = export_file(made("al-sine"), out)
+    line = export_file(small("al-sine"), out)
     assert line["file"] == str(out)
     assert line["bytes"] == out.stat().st_size
     assert line["difference"] < CLOSE
@@ -113,20 +113,20 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     facts = {entry.key: entry.value for entry in model.metadata_props}
     assert '"method": "al-sine"' in facts["spec"]
     assert "rows first" in model.doc_string
-    assert out.read_bytes() == onnx_bytes(made("al-sine"))  # same field, same bytes
+    assert out.read_bytes() == onnx_bytes(small("al-sine"))  # same field, same bytes
 
 
 def test_what_cannot_be_exported_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="has no errors; fit it with between=linear"):
-        export_file(made("diner", between="refuse"), tmp_path / "a.onnx")
+        export_file(small("diner", between="refuse"), tmp_path / "a.onnx")
     with pytest.raises(UserError, match=r"ends in \.onnx or \.html, got 'a\.pt'; rename"):
-        export_file(made("siren"), tmp_path / "a.pt")
+        export_file(small("siren"), tmp_path / "a.pt")
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(UserError, match=r"needs onnx, which is not installed; pip install 'alfilter\[onnx\]'"):
-        export_file(made("siren"), tmp_path / "a.onnx")
+        export_file(small("siren"), tmp_path / "a.onnx")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_the_runtime_nothing_is_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    assert export_file(made("siren"), tmp_path / "a.onnx")["difference"] is None
+    assert export_file(small("siren"), tmp_path / "a.onnx")["difference"] is None

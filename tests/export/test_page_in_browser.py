@@ -44,7 +44,7 @@ TABLES = ("hash-grid", "octree", "diner")
 TOLERANCE = 3 / 255
 
 
-def made(method: str, channels: int = 3) -> Field:
+def small(method: str, channels: int = 3) -> Field:
     """A field with numbers everywhere: α differs from place to place."""
     field = al.build(method, in_dim=2, out_dim=channels, samples=SHAPE, seed=3, **METHODS[method])
     generator = torch.Generator().manual_seed(5)
@@ -112,20 +112,20 @@ def evaluated(page: Any, x: torch.Tensor, channels: int = 3) -> np.ndarray[Any, 
 def test_every_engine_gives_torchs_values(browser: Any, folder: Path, engine: str) -> None:
     x, named = places(), {"webgl": "WebGL2", "script": "plain script"}[engine]
     for method in METHODS:
-        field = made(method)
+        field = small(method)
         page = opened(browser, folder, field, engine, (320, 200))
         assert page.evaluate("alfilter.engine").startswith(named)
-        found = evaluated(page, x)
+        actual = evaluated(page, x)
         with torch.inference_mode():
             expected = field(x).numpy()
-        worst = float(np.abs(found - expected).max())
+        worst = float(np.abs(actual - expected).max())
         assert worst < TOLERANCE / 10, f"{method} by {engine}: {worst}"
         assert page.complaints == []
         page.close()
 
 
 def test_the_canvas_shows_the_field_between_the_pixels(browser: Any, folder: Path) -> None:
-    field = made("al-sine")
+    field = small("al-sine")
     page = opened(browser, folder, field, "script")
     page.evaluate("alfilter.setView({ zoom: 64, row: 11.3, column: 20.7 })")
     wait_until(page, "alfilter.still")
@@ -143,7 +143,7 @@ def test_the_canvas_shows_the_field_between_the_pixels(browser: Any, folder: Pat
 
 
 def test_the_overview_is_a_mean(browser: Any, folder: Path) -> None:
-    field = made("siren")
+    field = small("siren")
     page = opened(browser, folder, field, "script")
     page.evaluate("alfilter.setView({ zoom: 0.5 })")
     wait_until(page, "alfilter.still")
@@ -154,23 +154,23 @@ def test_the_overview_is_a_mean(browser: Any, folder: Path) -> None:
     axes = [torch.linspace(-1, 1, n) for n in SHAPE]
     with torch.inference_mode():
         whole = field(torch.cartesian_prod(*axes)).clamp(0, 1).view(SHAPE[0] // 2, 2, SHAPE[1] // 2, 2, 3)
-    found = np.array(shown).reshape(SHAPE[0] // 2, SHAPE[1] // 2, 4)[..., :3] / 255
-    assert np.abs(found - whole.mean((1, 3)).numpy()).max() < TOLERANCE
+    result = np.array(shown).reshape(SHAPE[0] // 2, SHAPE[1] // 2, 4)[..., :3] / 255
+    assert np.abs(result - whole.mean((1, 3)).numpy()).max() < TOLERANCE
     page.close()
 
 
 def test_the_cursor_says_what_the_library_says(browser: Any, folder: Path) -> None:
-    field = made("al-relu")
+    field = small("al-relu")
     page = opened(browser, folder, field, "script")
-    found = page.evaluate("alfilter.at(7.25, 30.5)")
+    result = page.evaluate("alfilter.at(7.25, 30.5)")
     x = torch.tensor([[(2 * 7.25 - 23) / 23, (2 * 30.5 - 35) / 35]])
     encoding: Any = field.encoding
     with torch.inference_mode():
         alpha = encoding.alpha(x)
         response = band_response(alpha, 20, encoding.bandwidth, encoding.kappa)[0]
-    assert found["alpha"] == pytest.approx(float(alpha), abs=1e-4)
-    assert np.allclose(found["response"], response.numpy(), atol=1e-4)
-    assert np.allclose(found["values"], field(x)[0].detach().numpy(), atol=1e-4)
+    assert result["alpha"] == pytest.approx(float(alpha), abs=1e-4)
+    assert np.allclose(result["response"], response.numpy(), atol=1e-4)
+    assert np.allclose(result["values"], field(x)[0].detach().numpy(), atol=1e-4)
     box = page.locator("#stage").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     wait_until(page, "facts.textContent.includes('row 1')")
@@ -180,7 +180,7 @@ def test_the_cursor_says_what_the_library_says(browser: Any, folder: Path) -> No
 
 
 def test_hands_and_keys_move_the_view(browser: Any, folder: Path) -> None:
-    page = opened(browser, folder, made("siren"), "script")
+    page = opened(browser, folder, small("siren"), "script")
     page.locator("#stage").focus()
     start = page.evaluate("({ ...alfilter.view })")
     page.keyboard.press("+")
@@ -212,7 +212,7 @@ def test_hands_and_keys_move_the_view(browser: Any, folder: Path) -> None:
 def test_alpha_lies_over_the_picture(browser: Any, folder: Path) -> None:
     import matplotlib
 
-    field = made("al-sine")
+    field = small("al-sine")
     page = opened(browser, folder, field, "script")
     page.evaluate("alfilter.setView({ zoom: 40, row: 10, column: 10 })")
     page.locator("#opacity").fill("100")
@@ -234,7 +234,7 @@ def test_alpha_lies_over_the_picture(browser: Any, folder: Path) -> None:
 def test_a_map_has_its_first_coordinate_to_the_right(browser: Any, folder: Path) -> None:
     import matplotlib
 
-    field = made("siren", 1)
+    field = small("siren", 1)
     field.spec = {**field.spec, "method": "points"}
     field.signal = {"kind": "points", "coords": ["lon <°E>", "lat"], "values": ["temp"], "low": [5.0, 45.0],
                     "high": [11.0, 48.0], "value_low": [-10.0], "value_high": [30.0]}  # fmt: skip
@@ -245,9 +245,9 @@ def test_a_map_has_its_first_coordinate_to_the_right(browser: Any, folder: Path)
     with torch.inference_mode():
         value = float(field(x))
     row, column = (1 - (lat - 45) / 3) * 255, (lon - 5) / 6 * 511
-    found = page.evaluate(f"alfilter.at({row}, {column})")
-    assert found["x"] == pytest.approx(x[0].tolist(), abs=1e-6)
-    assert found["values"] == pytest.approx([-10 + 40 * value], abs=1e-3)
+    actual = page.evaluate(f"alfilter.at({row}, {column})")
+    assert actual["x"] == pytest.approx(x[0].tolist(), abs=1e-6)
+    assert actual["values"] == pytest.approx([-10 + 40 * value], abs=1e-3)
     zoom, left, top = page.evaluate("[alfilter.view.zoom, alfilter.corner().left, alfilter.corner().top]")
     at = [int((place + 0.5) * zoom - first) for place, first in ((column, left), (row, top))]
     shown = page.evaluate(f"[...stage.getContext('2d').getImageData({at[0]}, {at[1]}, 1, 1).data]")[:3]
@@ -270,7 +270,7 @@ def test_a_map_has_its_first_coordinate_to_the_right(browser: Any, folder: Path)
 
 
 def test_quick_zooms_leave_nothing_behind(browser: Any, folder: Path) -> None:
-    page = opened(browser, folder, made("al-sine"), "", (320, 240))
+    page = opened(browser, folder, small("al-sine"), "", (320, 240))
     assert page.evaluate("alfilter.engine").startswith("plain script")  # software graphics would be slower
     page.evaluate("(async () => { for (let i = 0; i < 200; i++) { alfilter.setView({ zoom: 2 + (i * 7) % 90 });"
                   " await new Promise((done) => setTimeout(done, 4)); } })()")  # fmt: skip
@@ -282,7 +282,7 @@ def test_quick_zooms_leave_nothing_behind(browser: Any, folder: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_narrow_screen_shows_all_of_it(browser: Any, folder: Path, scheme: str) -> None:
-    page = opened(browser, folder, made("al-sine"), "script", (375, 740), color_scheme=scheme)
+    page = opened(browser, folder, small("al-sine"), "script", (375, 740), color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert (
         page.evaluate(

@@ -40,8 +40,8 @@ def test_a_plane_is_kept(slopes, share, seed, name):
     seen = np.random.default_rng(seed).random((20, 24)) < share
     # no second difference is centred in a corner or reaches across it
     seen[[0, 0, 0, 1, 1, -1, -1, -1, -2, -2], [0, 1, -1, 0, -1, 0, 1, -1, 0, -1]] = True
-    found = fill(plane, seen, kinds(1.5)[name])
-    assert np.abs(found - plane).max() < 5e-3
+    result = fill(plane, seen, kinds(1.5)[name])
+    assert np.abs(result - plane).max() < 5e-3
 
 
 @pytest.mark.parametrize("name", ["near edges", "far edges", "plates"])
@@ -138,9 +138,9 @@ def test_few_samples_are_not_divided():
 @pytest.mark.parametrize("shape", [(40,), (12, 12), (10, 9, 8)])
 def test_one_two_and_three_dimensions(shape):
     grid = np.stack(np.indices(shape), -1).sum(-1)[..., None].astype(np.float32) / sum(shape)
-    found = fill(grid, every_other(shape))
+    result = fill(grid, every_other(shape))
     inner = tuple(slice(2, -3) for _ in shape)
-    assert np.abs(found - grid)[inner].max() < 0.02
+    assert np.abs(result - grid)[inner].max() < 0.02
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (1, 1), (2, 2), (3, 1)])
@@ -167,8 +167,8 @@ def test_pyramid_of_one_sample_is_constant():
 def test_bands_cover_the_grid_once_and_overlap(monkeypatch):
     monkeypatch.setattr(filling, "_BAND", 10 * 16)
     parts = bands((64, 16), gap=1.0)
-    kept = [row for _, keep in parts for row in range(64)[keep]]
-    assert kept == list(range(64))
+    covered = [row for _, keep in parts for row in range(64)[keep]]
+    assert covered == list(range(64))
     assert all(read.start == max(0, keep.start - 10) and read.stop == min(64, keep.stop + 10) for read, keep in parts)
 
 

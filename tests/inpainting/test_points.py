@@ -49,8 +49,8 @@ def test_a_place_measured_twice_has_the_mean():
 )
 def test_points_without_a_plane_have_the_nearest_value(points):
     values = np.arange(float(len(points)))[:, None]
-    found = spread(points, values, points + 1e-3)
-    assert np.array_equal(found, values)
+    result = spread(points, values, points + 1e-3)
+    assert np.array_equal(result, values)
     assert np.isfinite(near_places(points)).all()
 
 

@@ -62,9 +62,9 @@ def test_whole_network_against_the_plain_one(name: str) -> None:
     x = torch.randn(40, 3, generator=generator)
     results = []
     for function, dtype in ((perceptron, torch.float32), (layers.perceptron, torch.float64)):
-        given = [t.to(dtype).requires_grad_() for t in (x, *tensors)]
-        out = function(given[0], given[1:4], given[4:], name, 3.0, 2.0)  # type: ignore[operator]
-        results.append((out, *torch.autograd.grad(out.square().sum(), given)))
+        inputs = [t.to(dtype).requires_grad_() for t in (x, *tensors)]
+        out = function(inputs[0], inputs[1:4], inputs[4:], name, 3.0, 2.0)  # type: ignore[operator]
+        results.append((out, *torch.autograd.grad(out.square().sum(), inputs)))
     for single, double in zip(*results, strict=True):
         torch.testing.assert_close(single.double(), double, rtol=1e-3, atol=1e-3)
 

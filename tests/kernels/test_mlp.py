@@ -30,9 +30,9 @@ def results(
     """Values and the gradients of everything."""
     dtype = torch.float64 if double else torch.float32
     x, *tensors = (t.to(dtype).requires_grad_() for t in (x, *weights, *biases))
-    given = tensors[: len(weights)], tensors[len(weights) :]
+    layers_of = tensors[: len(weights)], tensors[len(weights) :]
     function = layers.perceptron if double else perceptron
-    out = function(x, *given, activation, 3.0)
+    out = function(x, *layers_of, activation, 3.0)
     pull = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).view_as(out).to(dtype)
     return [out.detach(), *torch.autograd.grad((out * pull).sum(), [x, *tensors])]
 
@@ -41,9 +41,9 @@ def results(
 @pytest.mark.parametrize("points", POINTS)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_values_and_gradients(sizes: list[int], points: int, activation: str) -> None:
-    given = network(sizes, points)
-    assert can_block(activation, given[1])
-    for single, double in zip(results(False, activation, *given), results(True, activation, *given), strict=True):
+    drawn = network(sizes, points)
+    assert can_block(activation, drawn[1])
+    for single, double in zip(results(False, activation, *drawn), results(True, activation, *drawn), strict=True):
         size = double.abs().max().item()
         torch.testing.assert_close(single.double(), double, rtol=1e-4, atol=1e-4 * max(size, 1))
 
@@ -51,8 +51,8 @@ def test_values_and_gradients(sizes: list[int], points: int, activation: str) ->
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=3, max_size=5), st.integers(1, 200), st.sampled_from(["relu", "sine"]))
 def test_any_sizes(sizes: list[int], points: int, activation: str) -> None:
-    given = network(sizes, points)
-    for single, double in zip(results(False, activation, *given), results(True, activation, *given), strict=True):
+    drawn = network(sizes, points)
+    for single, double in zip(results(False, activation, *drawn), results(True, activation, *drawn), strict=True):
         torch.testing.assert_close(single.double(), double, rtol=1e-3, atol=1e-4 * max(double.abs().max().item(), 1))
 
 
@@ -65,10 +65,10 @@ def test_a_point_does_not_depend_on_its_neighbours() -> None:
 
 
 def test_what_is_kept_in_several_blocks_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = network([2, 64, 64, 3], 300)
-    whole = results(False, "sine", *given)
+    drawn = network([2, 64, 64, 3], 300)
+    whole = results(False, "sine", *drawn)
     monkeypatch.setattr("alfilter.ops.mlp._MAX_SAVED", 100 * 160)
-    parts = results(False, "sine", *given)
+    parts = results(False, "sine", *drawn)
     assert torch.equal(whole[0], parts[0])
     for a, b in zip(whole, parts, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
@@ -77,8 +77,8 @@ def test_what_is_kept_in_several_blocks_of_memory(monkeypatch: pytest.MonkeyPatc
 def test_no_gradient_of_the_input_where_none_is_asked_for() -> None:
     x, weights, biases = network([3, 8, 2], 10)
     tensors = [t.requires_grad_() for t in (*weights, *biases)]
-    found = torch.autograd.grad(perceptron(x, weights, biases, "relu").sum(), tensors)
-    assert all(g.shape == t.shape for g, t in zip(found, tensors, strict=True))
+    result = torch.autograd.grad(perceptron(x, weights, biases, "relu").sum(), tensors)
+    assert all(g.shape == t.shape for g, t in zip(result, tensors, strict=True))
 
 
 def test_second_derivatives() -> None:
@@ -105,6 +105,6 @@ def test_not_a_number_stays_one() -> None:
 
 
 @pytest.mark.parametrize(("width", "inputs", "expected"), [(384, 1024, True), (385, 2, False), (8, 1025, False)])
-def test_wide_layers_are_left_to_the_library(width: int, inputs: int, expected: bool) -> None:
+def test_wide_parametersare_left_to_the_library(width: int, inputs: int, expected: bool) -> None:
     assert can_block("relu", [torch.zeros(width, inputs), torch.zeros(3, width)]) == expected
     assert not can_block("gauss", [torch.zeros(8, 2)])

@@ -55,9 +55,9 @@ def test_a_budget_that_cannot_be_met() -> None:
     ],
 )
 def test_wrong_budgets_are_explained(arguments: dict[str, object], text: str) -> None:
-    given = {"params": 1000, **arguments}
+    budget = {"params": 1000, **arguments}
     with pytest.raises(UserError) as error:
-        sized("siren", given.pop("params"), 2, 3, **given)  # type: ignore[arg-type]
+        sized("siren", budget.pop("params"), 2, 3, **budget)  # type: ignore[arg-type]
     assert str(error.value) == text
 
 

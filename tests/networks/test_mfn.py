@@ -98,9 +98,9 @@ def test_bacon_spectrum_ends_where_declared() -> None:
     outputs = network.outputs(u / network.stretch)
     assert network.limits == [(2,), (4,), (6,), (8,)]
     for (limit,), values in zip(network.limits, outputs, strict=True):
-        found = spectrum(values.detach())
-        assert found[limit + 1 :].max().item() < 1e-12 * found.max().item() + 1e-12
-        assert found[limit].item() > 1e-4 * found.max().item()
+        result = spectrum(values.detach())
+        assert result[limit + 1 :].max().item() < 1e-12 * result.max().item() + 1e-12
+        assert result[limit].item() > 1e-4 * result.max().item()
 
 
 def test_bacon_limits_hold_along_every_axis() -> None:
@@ -110,11 +110,11 @@ def test_bacon_limits_hold_along_every_axis() -> None:
     places = torch.arange(64, dtype=torch.float64) / 64 - 0.5
     grid = torch.stack(torch.meshgrid(places, places, indexing="ij"), dim=-1)
     for limits, values in zip(network.limits, network.outputs(grid / network.stretch), strict=True):
-        found = torch.fft.fft2(values.detach(), dim=(0, 1)).abs().amax(-1) / 64**2
+        result = torch.fft.fft2(values.detach(), dim=(0, 1)).abs().amax(-1) / 64**2
         cycles = torch.fft.fftfreq(64, 1 / 64).abs()
         outside = (cycles[:, None] > limits[0]) | (cycles[None, :] > limits[1])
-        assert found[outside].max().item() < 1e-12
-        assert found[~outside].max().item() > 1e-3
+        assert result[outside].max().item() < 1e-12
+        assert result[~outside].max().item() > 1e-3
 
 
 def test_bacon_frequencies_are_frozen_whole_cycles() -> None:

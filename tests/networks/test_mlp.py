@@ -103,11 +103,11 @@ def test_first_bound_is_taken_feature_by_feature() -> None:
 
 def preactivations(network: MLP, x: torch.Tensor) -> list[torch.Tensor]:
     """ω(W z + b) of every hidden layer."""
-    found, z = [], x
+    results, z = [], x
     for weight, bias in list(zip(network.weights, network.biases, strict=True))[:-1]:
-        found.append(network.omega * torch.nn.functional.linear(z, weight, bias))
-        z = found[-1].sin()
-    return found
+        results.append(network.omega * torch.nn.functional.linear(z, weight, bias))
+        z = results[-1].sin()
+    return results
 
 
 @pytest.mark.parametrize("bias", [False, True], ids=["weights alone", "with biases"])

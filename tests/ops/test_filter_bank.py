@@ -20,13 +20,13 @@ def test_the_plain_one_up_to_the_second_derivative(points: int, width: int, back
     merge: Layers = [(make(o, i), make(o)) for i, o in ((3 * width, backbone), (backbone, backbone), (backbone, 2))]
     tensors = [features, cycles, *(t for part in (layers, merge) for pair in part for t in pair)]
     upstream = torch.randn(points, 2, generator=draw)
-    found = []
+    results = []
     for function in (filter_bank, equations.filter_bank):
         value = function(features, layers, cycles, 2.0, merge)
         first = torch.autograd.grad(value, tensors, upstream, retain_graph=True)
         (slope,) = torch.autograd.grad(value, features, upstream, create_graph=True)
-        found.append((value, *first, *torch.autograd.grad(slope.square().sum(), (features, layers[1][0], cycles))))
-    for a, b in zip(*found, strict=True):
+        results.append((value, *first, *torch.autograd.grad(slope.square().sum(), (features, layers[1][0], cycles))))
+    for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-3 * max(1, b.abs().max().item()))
 
 
@@ -41,6 +41,6 @@ def test_by_hand() -> None:
     one = lambda value: torch.tensor([[value]])  # noqa: E731
     layers = [(one(0.3), torch.zeros(1)), (one(0.5), torch.tensor([0.1]))]
     merge = [(one(3.0), torch.tensor([-0.5])), (one(2.0), torch.tensor([1.0]))]
-    found = filter_bank(torch.tensor([[1.0, 0.4]]), layers, torch.full((1, 1, 1), 0.25), 2.0, merge)
+    result = filter_bank(torch.tensor([[1.0, 0.4]]), layers, torch.full((1, 1, 1), 0.25), 2.0, merge)
     z = math.sin(2 * (0.5 * math.sin(2 * 0.3) + 0.1)) + math.sin(2 * math.pi * 0.1)
-    assert found.item() == pytest.approx(2 * max(3 * z - 0.5, 0) + 1, abs=1e-6)
+    assert result.item() == pytest.approx(2 * max(3 * z - 0.5, 0) + 1, abs=1e-6)

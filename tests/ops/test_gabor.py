@@ -17,9 +17,9 @@ def one(value: float) -> torch.Tensor:
 
 def test_by_hand() -> None:
     """a = 2, b = 0.5, x = 0.3, Ω = 4, φ = 0.1, μ = -0.2, γ = 3."""
-    given = one(2.0), torch.tensor([0.5]), one(0.3), one(4.0), torch.tensor([0.1])
+    inputs = one(2.0), torch.tensor([0.5]), one(0.3), one(4.0), torch.tensor([0.1])
     bump = math.exp(-0.5 * 3 * 0.5**2)
-    assert gabor_product(*given, one(-0.2), torch.tensor([3.0])).item() == pytest.approx(2.5 * math.sin(1.3) * bump)
+    assert gabor_product(*inputs, one(-0.2), torch.tensor([3.0])).item() == pytest.approx(2.5 * math.sin(1.3) * bump)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3, 4])
@@ -31,9 +31,9 @@ def test_kernel_against_the_plain_function(dims: int, in_x: bool) -> None:
     tensors = [torch.randn(shape, generator=generator) for shape in shapes]
     results = []
     for dtype in (torch.float32, torch.float64):
-        given = [t.to(dtype) for t in tensors]
-        wanted = [t.requires_grad_() for i, t in enumerate(given) if i != 2 or in_x]
-        out = (gabor.gabor_product if dtype == torch.float64 else gabor_product)(*given)
+        inputs = [t.to(dtype) for t in tensors]
+        wanted = [t.requires_grad_() for i, t in enumerate(inputs) if i != 2 or in_x]
+        out = (gabor.gabor_product if dtype == torch.float64 else gabor_product)(*inputs)
         results.append((out, *torch.autograd.grad(out.square().sum(), wanted)))
     for single, double in zip(*results, strict=True):
         torch.testing.assert_close(single.double(), double, rtol=1e-3, atol=2e-3)

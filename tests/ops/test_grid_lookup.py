@@ -22,14 +22,14 @@ def numbers(*shape: int, seed: int = 0) -> Tensor:
 def test_by_hand() -> None:
     """One cell, corners 0, 10, 100, 1000: a quarter along the first axis, half along the second."""
     table = torch.tensor([[0.0], [10.0], [100.0], [1000.0]])  # the last axis is fastest
-    found = lookup(table, torch.tensor([[-0.5, 0.0]]), Layout.of([(1, 1)]), coordinates=True)
-    assert found.tolist() == [[-0.5, 0.0, 0.375 * 0 + 0.375 * 10 + 0.125 * 100 + 0.125 * 1000]]
+    result = lookup(table, torch.tensor([[-0.5, 0.0]]), Layout.of([(1, 1)]), coordinates=True)
+    assert result.tolist() == [[-0.5, 0.0, 0.375 * 0 + 0.375 * 10 + 0.125 * 100 + 0.125 * 1000]]
 
 
 def test_a_node_without_a_row_counts_as_zero() -> None:
     table, nodes = torch.tensor([[8.0, 4.0]]), torch.tensor([-1, -1, -1, 0], dtype=torch.int32)
-    found = lookup(table, torch.tensor([[0.0, 0.0], [1.0, 1.0], [-1.0, 1.0]]), Layout.of([(1, 1)]), nodes=nodes)
-    assert found.tolist() == [[2.0, 1.0], [8.0, 4.0], [0.0, 0.0]]
+    result = lookup(table, torch.tensor([[0.0, 0.0], [1.0, 1.0], [-1.0, 1.0]]), Layout.of([(1, 1)]), nodes=nodes)
+    assert result.tolist() == [[2.0, 1.0], [8.0, 4.0], [0.0, 0.0]]
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3, 4])
@@ -42,13 +42,13 @@ def test_values_and_gradient_are_the_plain_ones(dims: int, features: int, mapped
     nodes = torch.randint(-1, 9, (layout.total,), generator=generator, dtype=torch.int32) if mapped else None
     ends = torch.tensor([[-1.0], [1.0], [0.0], [1e30]]).expand(4, dims)
     x = torch.cat((numbers(300, dims) * 1.3, ends))  # more than a block, not a multiple of it
-    found = []
+    results = []
     for function in (lambda t: lookup(t, x, layout, nodes=nodes, snap=snap, coordinates=True),
                      lambda t: hash_grid.lookup(t, x, layout, nodes, snap, True)):  # fmt: skip
         table = numbers(9 if mapped else layout.total, features, seed=1).requires_grad_()
         value = function(table)
-        found.append((value, *torch.autograd.grad(value, table, numbers(*value.shape, seed=2))))
-    for a, b in zip(*found, strict=True):
+        results.append((value, *torch.autograd.grad(value, table, numbers(*value.shape, seed=2))))
+    for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-4)
 
 
@@ -63,8 +63,8 @@ def test_second_derivatives_take_the_plain_path() -> None:
 
 
 def test_coordinates_that_are_no_numbers_stay_none() -> None:
-    found = lookup(numbers(25, 2), torch.tensor([[math.nan, 0.0], [0.0, 0.0]]), Layout.of([(4, 4)]))
-    assert found.isnan().all(-1).tolist() == [True, False]
+    result = lookup(numbers(25, 2), torch.tensor([[math.nan, 0.0], [0.0, 0.0]]), Layout.of([(4, 4)]))
+    assert result.isnan().all(-1).tolist() == [True, False]
 
 
 @settings(max_examples=25)
@@ -95,10 +95,10 @@ def test_filtered_values_and_gradients_are_the_plain_ones(dims: int, features: i
 
 def test_filtered_lookup_by_hand() -> None:
     """Half way between 1 and 3, on the edge of the only level: half of 2."""
-    found = filtered_lookup(
+    result = filtered_lookup(
         torch.tensor([[1.0], [3.0]]), torch.zeros(1, 1), torch.tensor([-0.5]), Layout.of([(1,)]), 7.0
     )
-    assert found.item() == 1.0
+    assert result.item() == 1.0
 
 
 def test_filtered_lookup_differentiates_twice_and_in_x() -> None:

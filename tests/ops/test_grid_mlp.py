@@ -70,7 +70,7 @@ def both(field: GridField, numbers: Tensor, loss: ResidualLoss, points: int, cap
     x, y = draw(points, dims) * 1.1, draw(points, channels, seed=7)
     y[:, len(field.shift) :].abs_()  # weights
     gradient = torch.zeros_like(numbers)
-    found = GridGradient(field, loss, numbers, gradient)(x, y, 0.5, cap)
+    actual = GridGradient(field, loss, numbers, gradient)(x, y, 0.5, cap)
     leaves = [t.requires_grad_() for t in field.tensors()]
     value, learned = plain_loss(field, loss, x, y, 0.5, cap)
     expected = torch.zeros_like(numbers)
@@ -78,7 +78,7 @@ def both(field: GridField, numbers: Tensor, loss: ResidualLoss, points: int, cap
     for leaf, grad in zip(leaves, grads, strict=True):
         start = (leaf.data_ptr() - numbers.data_ptr()) // 4
         expected[start : start + leaf.numel()] = grad.reshape(-1)
-    return [found, value.item(), gradient, expected]
+    return [actual, value.item(), gradient, expected]
 
 
 def check(found: float, value: float, gradient: Tensor, expected: Tensor) -> None:
@@ -140,8 +140,8 @@ def test_any_sizes(
     dims: int, features: int, levels: int, widths: list[int], channels: int, filtered: bool, points: int
 ) -> None:
     field, numbers = grid_field(dims, features, levels, tuple(widths), channels, filtered)
-    found, value, gradient, expected = both(field, numbers, SQUARED, points)
-    assert found == pytest.approx(value, rel=1e-4, abs=1e-6)
+    actual, value, gradient, expected = both(field, numbers, SQUARED, points)
+    assert actual == pytest.approx(value, rel=1e-4, abs=1e-6)
     torch.testing.assert_close(gradient, expected, rtol=1e-4, atol=1e-4 * max(1.0, expected.abs().max().item()))
 
 

@@ -160,13 +160,13 @@ def test_compiled_and_plain_agree_in_gradients(shape: tuple[int, ...]) -> None:
     grid = numbers(*shape, 1, dtype=torch.float32).requires_grad_()
     x = numbers(30, len(shape), seed=2, dtype=torch.float32) * 1.2
     weights = numbers(30, 1, seed=4, dtype=torch.float32)
-    found = []
+    results = []
     for function in (interpolate, core.interpolate):
         out = function(grid, x)
         (first,) = torch.autograd.grad((out.pow(3) * weights).sum(), grid, create_graph=True)
         (second,) = torch.autograd.grad(first.pow(2).sum(), grid)
-        found.append((first.detach(), second))
-    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)
+        results.append((first.detach(), second))
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
 
 
 def test_gradient_in_the_grid_is_the_weights() -> None:

@@ -30,20 +30,20 @@ def test_inputs_by_hand() -> None:
 def test_values_and_gradients(levels: int, dims: int, size: int, hidden: list[int], points: int) -> None:
     sizes = [dims + size, *hidden, 3]
     features = torch.randn(points, dims + levels * size, generator=torch.Generator().manual_seed(points))
-    found = []
+    results = []
     for dtype, function in ((torch.float32, level_values), (torch.float64, level_decoders.level_values)):
-        made, z = decoders(levels, sizes, dtype), features.to(dtype).requires_grad_()
-        tensors = [t for decoder in made for layer in decoder for t in layer]
-        out = function(z, dims, made)
+        built, z = decoders(levels, sizes, dtype), features.to(dtype).requires_grad_()
+        tensors = [t for decoder in built for layer in decoder for t in layer]
+        out = function(z, dims, built)
         assert out.shape == (levels, points, 3)
         pull = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).view_as(out).to(dtype)
-        found.append([out.detach(), *torch.autograd.grad((out * pull).sum(), [z, *tensors])])
-    for single, double in zip(*found, strict=True):
+        results.append([out.detach(), *torch.autograd.grad((out * pull).sum(), [z, *tensors])])
+    for single, double in zip(*results, strict=True):
         torch.testing.assert_close(single.double(), double, rtol=1e-4, atol=2e-5 * max(1, double.abs().max().item()))
 
 
 def test_a_level_knows_nothing_of_finer_ones() -> None:
-    made, features = decoders(3, [6, 16, 2], torch.float32), torch.randn(50, 2 + 3 * 4, requires_grad=True)
-    by_features = torch.autograd.grad(level_values(features, 2, made)[1].sum(), features)[0]
+    built, features = decoders(3, [6, 16, 2], torch.float32), torch.randn(50, 2 + 3 * 4, requires_grad=True)
+    by_features = torch.autograd.grad(level_values(features, 2, built)[1].sum(), features)[0]
     assert by_features[:, :10].abs().sum() > 0
     assert not by_features[:, 10:].any()

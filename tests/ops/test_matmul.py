@@ -20,9 +20,9 @@ def test_whatever_the_sizes(rows: int, wide: int, narrow: int, sliced: bool, dty
     x = x[:, 1 : narrow + 1] if sliced else x[:, :narrow].contiguous()
     weight = torch.randn(wide, narrow, generator=generator, dtype=torch.float64)
     close = {"rtol": 1e-9, "atol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 1e-4}
-    found = outer(g.to(dtype), x.to(dtype))
-    torch.testing.assert_close(found.double(), torch.einsum("nw,nk->wk", g, x), **close)
-    assert found.is_contiguous(), "an optimiser reads it as one row of numbers"
+    actual = outer(g.to(dtype), x.to(dtype))
+    torch.testing.assert_close(actual.double(), torch.einsum("nw,nk->wk", g, x), **close)
+    assert actual.is_contiguous(), "an optimiser reads it as one row of numbers"
     expected = torch.einsum("nw,wk->nk", g, weight)
     torch.testing.assert_close(multiply(g.to(dtype), weight.to(dtype)).double(), expected, **close)
     turned = weight.t().contiguous().to(dtype)
@@ -39,9 +39,9 @@ def test_nothing_is_read_or_written_beside() -> None:
 
 def test_nan_and_infinity_reach_the_result() -> None:
     a = torch.tensor([[torch.nan, 1.0], [1.0, torch.inf]])
-    found = multiply(a, torch.ones(2, 3))
-    assert found[0].isnan().all()
-    assert found[1].isinf().all()
+    result = multiply(a, torch.ones(2, 3))
+    assert result[0].isnan().all()
+    assert result[1].isinf().all()
 
 
 @pytest.mark.parametrize("shape", [(0, 3, 4), (5, 3, 0)])

@@ -123,12 +123,12 @@ def test_derivatives_of_the_plain_path(activation: str) -> None:
 def test_second_derivative_of_the_fused_path(activation: str) -> None:
     weights, biases = network((2, 16, 16, 1))
     x = torch.randn(20, 2).requires_grad_()
-    found = []
+    results = []
     for function in (perceptron, layers.perceptron):
         (slope,) = torch.autograd.grad(function(x, weights, biases, activation, 2.0).sum(), x, create_graph=True)
         loss = (slope.norm(dim=-1) - 1).square().mean()  # the eikonal penalty of a distance field
-        found.append([slope, *torch.autograd.grad(loss, [*weights, *biases[:-2]], allow_unused=True)])
-    for a, b in zip(*found, strict=True):
+        results.append([slope, *torch.autograd.grad(loss, [*weights, *biases[:-2]], allow_unused=True)])
+    for a, b in zip(*results, strict=True):
         assert (a is None) == (b is None)
         if a is not None and b is not None:
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
@@ -140,12 +140,12 @@ def test_a_graph_kept_gives_the_same_gradient_twice(activation: str) -> None:
     x = torch.randn(50, 4).requires_grad_()
     out = perceptron(x, weights, biases, activation, 5.0)
     upstream = torch.randn_like(out)
-    kept = upstream.clone()
+    before = upstream.clone()
     first = torch.autograd.grad(out, [x, *weights, *biases], upstream, retain_graph=True)
     perceptron(x * 2, weights, biases, activation, 5.0).sum().backward()  # another pass in between
     second = torch.autograd.grad(out, [x, *weights, *biases], upstream)
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
-    assert torch.equal(upstream, kept)
+    assert torch.equal(upstream, before)
 
 
 @pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
@@ -167,11 +167,11 @@ def test_strided_inputs_and_gradients(activation: str) -> None:
     weights, biases = network((4, 8, 3))
     x, upstream = torch.randn(4, 30).t()[::2].requires_grad_(), torch.randn(3, 15).t()
     wide = [torch.randn(t.shape[0], 2).select(1, 0).copy_(t.detach()).requires_grad_() for t in biases]
-    found = [
+    results = [
         torch.autograd.grad(f(x, weights, wide, activation, 2.0), [x, *weights, *wide], upstream)
         for f in (perceptron, layers.perceptron)
     ]
-    for a, b in zip(*found, strict=True):
+    for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
     expanded = torch.autograd.grad(perceptron(x, weights, biases, activation, 2.0).sum(), weights)  # stride 0 upstream
     plain = torch.autograd.grad(layers.perceptron(x, weights, biases, activation, 2.0).sum(), weights)

@@ -29,8 +29,8 @@ def test_by_hand() -> None:
     """z_0 = sin 0.8, z_1 = (2 z_0 + 1) sin 0.3, y = 3 z_1 - 1."""
     one = lambda value: torch.tensor([[value]])  # noqa: E731
     filters = [(one(2.0), torch.tensor([0.0])), (one(1.0), torch.tensor([-0.1]))]
-    found = sine_filters(one(0.4), filters, [(one(2.0), torch.tensor([1.0]))], [(one(3.0), torch.tensor([-1.0]))])
-    assert found.item() == pytest.approx(3 * (2 * math.sin(0.8) + 1) * math.sin(0.3) - 1)
+    result = sine_filters(one(0.4), filters, [(one(2.0), torch.tensor([1.0]))], [(one(3.0), torch.tensor([-1.0]))])
+    assert result.item() == pytest.approx(3 * (2 * math.sin(0.8) + 1) * math.sin(0.3) - 1)
 
 
 @pytest.mark.parametrize("points", [1, 97, 300])
@@ -39,15 +39,15 @@ def test_by_hand() -> None:
 )
 def test_values_and_gradients(layers: int, width: int, dims: int, outputs: int, points: int) -> None:
     x = torch.rand(points, dims, generator=torch.Generator().manual_seed(points)) * 2 - 1
-    found = []
+    results = []
     for dtype, function in ((torch.float32, sine_filters), (torch.float64, multiplicative.sine_filters)):
-        given = parts(layers, width, dims, outputs, dtype)
-        out = function(x.to(dtype), *given)
+        weights = parts(layers, width, dims, outputs, dtype)
+        out = function(x.to(dtype), *weights)
         assert out.shape == (outputs, points, 3)
         pull = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).view_as(out).to(dtype)
-        tensors = [t for part in given for pair in part for t in pair]
-        found.append([out.detach(), *torch.autograd.grad((out * pull).sum(), tensors, allow_unused=True)])
-    for single, double in zip(*found, strict=True):
+        tensors = [t for part in weights for pair in part for t in pair]
+        results.append([out.detach(), *torch.autograd.grad((out * pull).sum(), tensors, allow_unused=True)])
+    for single, double in zip(*results, strict=True):
         torch.testing.assert_close(single.double(), double, rtol=1e-4, atol=5e-5 * max(1, double.abs().max().item()))
 
 

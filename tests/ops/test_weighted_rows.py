@@ -32,21 +32,21 @@ def test_coordinates_that_are_no_numbers_stay_none() -> None:
 def test_a_dense_level_is_plain_interpolation(cells: tuple[int, ...]) -> None:
     layout = Layout.of([cells], 1 << 12)
     grid, x = numbers(layout.total, 3), numbers(100, len(cells), seed=2) * 1.2
-    found = weighted_rows(grid, *corners(x, layout)).squeeze(-2)
+    actual = weighted_rows(grid, *corners(x, layout)).squeeze(-2)
     expected = interpolate(grid.view(*(n + 1 for n in cells), 3), x)
-    torch.testing.assert_close(found, expected, rtol=0, atol=2e-6)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize("features", [1, 2, 5])
 def test_weighted_rows_and_their_gradient_are_the_plain_ones(features: int) -> None:
     index = torch.randint(-1, 9, (4, 25, 6), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
     weight, upstream = numbers(4, 25, 6), numbers(4, 25, features, seed=3)
-    found = []
+    results = []
     for function in (weighted_rows, hash_grid.weighted_rows):
         table = numbers(9, features, seed=4).requires_grad_()
         value = function(table, index, weight)
-        found.append((value, *torch.autograd.grad(value, table, upstream)))
-    for a, b in zip(*found, strict=True):
+        results.append((value, *torch.autograd.grad(value, table, upstream)))
+    for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
 
 

@@ -118,10 +118,10 @@ def _mask(folder: Path) -> str:
 
 
 def test_a_model_without_its_rate_is_refused(field: Field, tmp_path: Path) -> None:
-    kept = field.signal
-    field.signal = {name: value for name, value in kept.items() if name != "rate"}
+    signal = field.signal
+    field.signal = {name: value for name, value in signal.items() if name != "rate"}
     save(field, tmp_path / "m.safetensors")
-    field.signal = kept
+    field.signal = signal
     assert "contradict themselves" in complaint("render", tmp_path / "m.safetensors", tmp_path / "b.wav")
 
 

@@ -55,9 +55,9 @@ def test_from_a_mesh_to_a_mesh(home: Path) -> None:
         colour = ["--alpha"] if form != "stl" else []
         code, out, err = alfilter("mesh", model, f"out.{form}", "--resolution", "40", "--json", *colour)
         assert code == 0, err
-        found = json.loads(out)
+        result = json.loads(out)
         back = trimesh.load(f"out.{form}", process=False, force="mesh")
-        assert len(back.faces) == found["faces"] > 0
+        assert len(back.faces) == result["faces"] > 0
         assert abs(back.bounds.mean(axis=0)[0] - 10) < 3.5  # in the user's units again
     code, out, err = alfilter("mesh", model, "out.ply", "--resolution", "24")
     assert (code, "of the grid" in out) == (0, True), err

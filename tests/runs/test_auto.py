@@ -42,11 +42,11 @@ def test_the_settings_follow_the_density() -> None:
 
 def test_held_out_samples_are_never_learned_from() -> None:
     held = HoldoutTask(task(), share=0.25)
-    assert not set(held.held.tolist()) & set(held.kept.tolist())
-    assert len(held.held) + len(held.kept) == held.task.count == 128
+    assert not set(held.validation.tolist()) & set(held.training.tolist())
+    assert len(held.validation) + len(held.training) == held.task.count == 128
     drawn = {int(i) for step in range(20) for piece in held.pieces(step, 0, 10, 4) for i in piece}
-    assert drawn <= set(held.kept.tolist())
-    x, y = held.load(held.held)
+    assert drawn <= set(held.training.tolist())
+    x, y = held.load(held.validation)
     exact = {tuple(row.tolist()): value for row, value in zip(x, y, strict=True)}
 
     import torch
@@ -80,9 +80,9 @@ def test_it_is_repeatable_and_says_why() -> None:
 def test_the_trials_together_are_a_quarter_of_the_fit(length: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     recipes: list[Training] = []
 
-    def noted(*given: Any, training: Training, **named: Any) -> Any:
+    def noted(*arguments: Any, training: Training, **named: Any) -> Any:
         recipes.append(training)
-        return fit_task(*given, training=replace(training, budget=None, steps=1), **named)
+        return fit_task(*arguments, training=replace(training, budget=None, steps=1), **named)
 
     monkeypatch.setattr("alfilter.runs.auto.fit_task", noted)
     choose("al-sine", "reconstruct", task(), SMALL, length)

@@ -11,7 +11,7 @@ from alfilter.errors import UserError
 from alfilter.runs.folder import FILES, History, RunFolder, append_json_line, read_history, read_json, read_json_lines
 
 
-def no_space(*given: object, **named: object) -> None:
+def no_space(*arguments: object, **named: object) -> None:
     raise OSError(28, "No space left on device")
 
 
@@ -20,7 +20,7 @@ def test_history_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         write = staticmethod(no_space)
         close = staticmethod(no_space)
 
-    monkeypatch.setattr(Path, "open", lambda *given, **named: Full())
+    monkeypatch.setattr(Path, "open", lambda *arguments, **named: Full())
     with pytest.raises(ValueError, match="No space left on device"), History(tmp_path / "history.jsonl") as history:
         history.append({"step": 1})
 

@@ -182,12 +182,12 @@ def test_overwrite_removes_only_files_of_a_run(photo: Path, tmp_path: Path) -> N
 
 
 CHANGES = [
-    (("--steps", "30"), "training steps=20, asked was steps=30"),
-    (("--train", "lr=0.5"), f"training lr={training('al-sine').lr:g}, asked was lr=0.5"),
-    (("--set", "levels=4"), "options levels=3, asked was levels=4"),
-    (("--seed", "1"), "seed 0, asked was 1"),
-    (("--method", "al-relu"), "method al-sine, asked was al-relu"),
-    (("--observe", "every:2", "--preset", "default"), "signal observe=all, asked was observe=every:2"),
+    (("--steps", "30"), "training steps=20, this one steps=30"),
+    (("--train", "lr=0.5"), f"training lr={training('al-sine').lr:g}, this one lr=0.5"),
+    (("--set", "levels=4"), "options levels=3, this one levels=4"),
+    (("--seed", "1"), "seed 0, this one 1"),
+    (("--method", "al-relu"), "method al-sine, this one al-relu"),
+    (("--observe", "every:2", "--preset", "default"), "signal observe=all, this one observe=every:2"),
 ]
 
 
@@ -261,7 +261,7 @@ def test_a_loss_that_is_not_finite(steps: int, photo: Path, tmp_path: Path) -> N
     assert torch.isfinite(load(folder / "model.safetensors")(torch.rand(20, 2))).all()
 
 
-def no_space(*given: object, **named: object) -> None:
+def no_space(*arguments: object, **named: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -34,7 +34,7 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def launch(target: Callable[..., None], *given: Any, count: int = 2) -> list[ForkServerProcess]:
+def launch(target: Callable[..., None], *arguments: Any, count: int = 2) -> list[ForkServerProcess]:
     """`target(*given)` in processes with the environment that torchrun makes; from a server that has imported all."""
     context = multiprocessing.get_context("forkserver")
     heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.activations", "torch._dynamo"]
@@ -43,15 +43,15 @@ def launch(target: Callable[..., None], *given: Any, count: int = 2) -> list[For
     members = []
     for rank in range(count):
         member = {**place, "RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(count)}
-        members.append(context.Process(target=_member, args=(member, target, given)))
+        members.append(context.Process(target=_member, args=(member, target, arguments)))
         members[-1].start()
     return members
 
 
-def _member(environment: dict[str, str], target: Callable[..., None], given: Sequence[Any]) -> None:
+def _member(environment: dict[str, str], target: Callable[..., None], arguments: Sequence[Any]) -> None:
     os.environ.update(environment)
     torch.set_num_threads(1)
-    target(*given)
+    target(*arguments)
 
 
 def codes(members: list[ForkServerProcess], seconds: float = 120.0) -> list[int | None]:
@@ -129,15 +129,15 @@ def test_a_budget_is_the_first_ones_clock(tmp_path: Path, photo: str) -> None:
 def test_a_mistake_is_told_once(tmp_path: Path, photo: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "note").touch()
-    for words, told in (
+    for words, reason in (
         (["fit", photo, *TINY, "--out", str(tmp_path / "full")], "holds files already"),
         (["fit", photo, *TINY, "--out", str(tmp_path / "auto"), "--auto"], "run it without torchrun"),
     ):
-        log = tmp_path / f"log-{told[:5]}"
+        log = tmp_path / f"log-{reason[:5]}"
         assert codes(launch(command, words, str(log))) == [2, 2]
         said = Path(f"{log}-0").read_text()
         assert said.startswith("alfilter: ")
-        assert told in said
+        assert reason in said
         assert said.count("\n") == 1
         assert Path(f"{log}-1").read_text() == ""
 

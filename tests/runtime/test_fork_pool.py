@@ -1,4 +1,4 @@
-"""A crew does the same work as one after the other, in processes or in threads, and leaves nobody behind."""
+"""A pool does the same work as one after the other, in processes or in threads, and leaves nobody behind."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ forks = pytest.mark.skipif(not can_fork(), reason="helpers are threads on this m
 @pytest.mark.parametrize("forked", KINDS)
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_every_position_in_order(size: int, forked: bool) -> None:
-    with ForkPool(lambda position, message: (position, message * position), size, forked=forked) as crew:
+    with ForkPool(lambda position, message: (position, message * position), size, forked=forked) as pool:
         for message in (2, 5):
-            assert crew.run(message) == [(position, message * position) for position in range(size)]
+            assert pool.run(message) == [(position, message * position) for position in range(size)]
 
 
 @given(
@@ -47,9 +47,9 @@ def test_all_see_shared_memory(forked: bool) -> None:
         place[position] = 10 + position
         return float(turn)
 
-    with ForkPool(work, 3, forked=forked) as crew:
+    with ForkPool(work, 3, forked=forked) as pool:
         turn.fill_(7)  # after the helpers were made
-        assert crew.run(None) == [7, 7, 7]
+        assert pool.run(None) == [7, 7, 7]
     assert place.tolist() == [10, 11, 12]
 
 
@@ -61,8 +61,8 @@ def test_other_memory_is_each_ones_own() -> None:
         mine[0] += message
         return mine[0]
 
-    with ForkPool(work, 2, forked=True) as crew:
-        assert [crew.run(1), crew.run(1)] == [[1, 1], [2, 2]]
+    with ForkPool(work, 2, forked=True) as pool:
+        assert [pool.run(1), pool.run(1)] == [[1, 1], [2, 2]]
     assert mine == [2]
 
 
@@ -72,8 +72,8 @@ def test_an_error_of_a_helper_is_raised_here(forked: bool) -> None:
         if position == 1:
             raise UserError("not at position 1; go elsewhere")
 
-    with ForkPool(work, 2, forked=forked) as crew, pytest.raises(UserError, match="not at position 1; go elsewhere"):
-        crew.run(None)
+    with ForkPool(work, 2, forked=forked) as pool, pytest.raises(UserError, match="not at position 1; go elsewhere"):
+        pool.run(None)
 
 
 class Odd(Exception):
@@ -90,65 +90,65 @@ def test_an_error_that_cannot_be_sent_is_told() -> None:
         if position == 1:
             raise Odd
 
-    with ForkPool(work, 2, forked=True) as crew, pytest.raises(RuntimeError, match="Odd: odd"):
-        crew.run(None)
+    with ForkPool(work, 2, forked=True) as pool, pytest.raises(RuntimeError, match="Odd: odd"):
+        pool.run(None)
 
 
 @forks
 def test_helpers_are_other_processes_and_go_home() -> None:
-    crew = ForkPool(lambda position, message: os.getpid(), 3, forked=True)
-    here, *others = crew.run(None)
+    pool = ForkPool(lambda position, message: os.getpid(), 3, forked=True)
+    here, *others = pool.run(None)
     assert here == os.getpid()
     assert len({here, *others}) == 3
     assert all(Path(f"/proc/{other}").exists() for other in others)
-    crew.close()
+    pool.close()
     assert not any(Path(f"/proc/{other}").exists() for other in others)
-    crew.close()  # twice does no harm
+    pool.close()  # twice does no harm
 
 
 @forks
 def test_helpers_hold_no_file_of_the_one_who_asks() -> None:
     """A pipe of somebody else ends when its writer closes it, although helpers were made while it was open."""
     pipe, there = os.pipe()
-    with ForkPool(lambda position, message: sorted(map(str, Path("/proc/self/fd").iterdir())), 3, forked=True) as crew:
+    with ForkPool(lambda position, message: sorted(map(str, Path("/proc/self/fd").iterdir())), 3, forked=True) as pool:
         os.close(there)
         assert os.read(pipe, 1) == b""
-        _, *others = crew.run(None)
+        _, *others = pool.run(None)
         assert [len(files) for files in others] == [5, 5]  # three standard ones, the pipe, the listing itself
     os.close(pipe)
 
 
 @forks
 def test_a_helper_that_is_gone_is_said() -> None:
-    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as crew:
-        _, other = crew.run(None)
+    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as pool:
+        _, other = pool.run(None)
         os.kill(other, signal.SIGKILL)
         with pytest.raises(UserError, match=r"a worker process of this fit ended unexpectedly .* resume the run"):
-            crew.run(None)
+            pool.run(None)
 
 
 @forks
 def test_threads_where_no_more_processes_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, made = os.fork, []
+    real, children = os.fork, []
 
     def scarce() -> int:
-        if made:
+        if children:
             raise BlockingIOError(11, "Resource temporarily unavailable")
-        made.append(real())
-        return made[0]
+        children.append(real())
+        return children[0]
 
     monkeypatch.setattr(os, "fork", scarce)
-    with ForkPool(lambda position, message: (os.getpid(), position), 3, forked=True) as crew:
-        assert crew.run(None) == [(os.getpid(), 0), (os.getpid(), 1), (os.getpid(), 2)]
-    assert not Path(f"/proc/{made[0]}").exists()
+    with ForkPool(lambda position, message: (os.getpid(), position), 3, forked=True) as pool:
+        assert pool.run(None) == [(os.getpid(), 0), (os.getpid(), 1), (os.getpid(), 2)]
+    assert not Path(f"/proc/{children[0]}").exists()
 
 
 @forks
 def test_control_c_is_not_for_helpers() -> None:
-    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as crew:
-        _, other = crew.run(None)
+    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as pool:
+        _, other = pool.run(None)
         os.kill(other, signal.SIGINT)
-        assert crew.run(None)[1] == other
+        assert pool.run(None)[1] == other
 
 
 @forks
@@ -158,11 +158,11 @@ def test_an_interrupted_run_leaves_no_answer_for_the_next() -> None:
             raise KeyboardInterrupt
         return message
 
-    crew = ForkPool(work, 2, forked=True)
+    pool = ForkPool(work, 2, forked=True)
     with pytest.raises(KeyboardInterrupt):
-        crew.run(1)
+        pool.run(1)
     with pytest.raises(OSError, match="closed"):
-        crew.run(2)
+        pool.run(2)
 
 
 @forks
@@ -172,9 +172,9 @@ def test_helpers_time_on_the_cores_counts() -> None:
         while position == 1 and time.process_time() - began < 0.2:
             pass
 
-    with ForkPool(work, 2, forked=True) as crew:
+    with ForkPool(work, 2, forked=True) as pool:
         began, own = cpu_seconds(), time.process_time()
-        crew.run(None)
+        pool.run(None)
         assert cpu_seconds() - began >= 0.2
         assert time.process_time() - own < 0.15
 
@@ -186,8 +186,8 @@ def test_one_who_asks_no_more_takes_helpers_along() -> None:
     middle = os.fork()
     if middle == 0:
         try:
-            crew = ForkPool(lambda position, message: os.getpid(), 3, forked=True)
-            os.write(there, ",".join(map(str, crew.run(None)[1:])).encode())
+            pool = ForkPool(lambda position, message: os.getpid(), 3, forked=True)
+            os.write(there, ",".join(map(str, pool.run(None)[1:])).encode())
             time.sleep(60)
         finally:
             os._exit(0)

@@ -381,9 +381,9 @@ def test_webp_header_of_every_kind(options: dict[str, Any], tmp_path: Path) -> N
         ("a.jpg", 4, 8, "JPEG holds 1 or 3 channels, got 4"),
         ("a.bmp", 2, 8, "BMP holds 1 or 3 channels, got 2"),
         ("a.png", 5, 8, "PNG holds 1 or 2 or 3 or 4 channels, got 5"),
-        ("a.jpg", 3, 16, "JPEG holds 8 bits a channel, got 16"),
-        ("a.png", 3, 32, "PNG holds 8 or 16 bits a channel, got 32"),
-        ("a.tif", 3, 12, "TIFF holds 8 or 16 or 32 bits a channel, got 12"),
+        ("a.jpg", 3, 16, "JPEG holds 8 bits per channel, got 16"),
+        ("a.png", 3, 32, "PNG holds 8 or 16 bits per channel, got 32"),
+        ("a.tif", 3, 12, "TIFF holds 8 or 16 or 32 bits per channel, got 12"),
         ("none/a.png", 3, 8, "cannot write"),
     ],
 )
@@ -396,7 +396,7 @@ def test_what_a_format_cannot_hold(tmp_path: Path, name: str, c: int, bits: int,
 
 
 def test_values_that_are_no_image(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="WebP holds at most 16383 pixels a side, got 16384x2"):
+    with pytest.raises(UserError, match="WebP holds at most 16383 pixels per side, got 16384x2"):
         write_image(tmp_path / "a.webp", np.zeros((2, 16384, 1), np.float32))
     with pytest.raises(UserError, match="got 1 NaN; the fit has diverged"):
         write_image(tmp_path / "a.png", np.array([[[np.nan], [0.0]]]))

@@ -71,7 +71,7 @@ def test_a_small_or_packed_tiff_is_decoded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("array", "told"),
+    ("array", "text"),
     [
         (np.zeros((4, 4), np.int64), "expected uint8, uint16, float32 in .*, got int64; convert it with astype"),
         (np.zeros((4, 4), ">u2"), "got >u2; convert it"),
@@ -85,9 +85,9 @@ def test_a_small_or_packed_tiff_is_decoded(tmp_path: Path) -> None:
         (np.array([["a"]], dtype=object), "cannot read .* as a NumPy array"),
     ],
 )
-def test_other_arrays_are_refused(tmp_path: Path, array: np.ndarray, told: str) -> None:
+def test_other_arrays_are_refused(tmp_path: Path, array: np.ndarray, text: str) -> None:
     np.save(tmp_path / "a.npy", array, allow_pickle=True)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=text):
         read_npy(tmp_path / "a.npy")
 
 

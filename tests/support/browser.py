@@ -16,12 +16,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 @contextmanager
 def opened(path: Path, width: int = 1200, **context: Any) -> Iterator[tuple[Any, list[str]]]:
     """The page of a file in headless Chromium, and what its console said, errors included."""
-    found = next((where for name in NAMES if (where := shutil.which(name))), None)
-    if found is None:
+    result = next((where for name in NAMES if (where := shutil.which(name))), None)
+    if result is None:
         pytest.skip("needs a Chromium on the path")
     sync = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     with sync.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        browser = play.chromium.launch(executable_path=result, args=["--no-sandbox", "--disable-gpu"])
         try:
             page = browser.new_context(viewport={"width": width, "height": 900}, locale="en-US", **context).new_page()
             said: list[str] = []

@@ -37,7 +37,7 @@ def line(
     truth = scene()
     shown = np.clip(truth + noise * np.random.default_rng(1).standard_normal(truth.shape), 0, 1)
     pictures = {"reference": png(truth), "reconstruction": png(shown)}
-    made: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "group": group, "image": image, "method": group.split(",")[0], "observe": observe, "size": SIDE, "seed": seed,
         "name": json.dumps([group, image, observe, seed]), "version": "0.1.0", "steps": 200, "seconds": 1.5,
         "params": 1000, "metrics": {"psnr": psnr, "ssim": 0.9, "lpips": 0.01}, "heldout": None,
@@ -47,15 +47,15 @@ def line(
     if observe != "all":
         mask = np.random.default_rng(2).random((SIDE, SIDE, 1)) < 0.35
         pictures["observed"] = png(np.where(mask, truth, 0.0))
-        made["heldout"] = {"psnr": psnr - 5}
+        entry["heldout"] = {"psnr": psnr - 5}
     if alpha:
         field = np.zeros((SIDE, SIDE))
         field[SIDE // 2 :] = 1.0
         pictures["alpha"] = png(field)
-        made["alpha"] = {"low": 4.0, "high": 20.0, "spread": 0.5, "channels": 24, "bandwidth": 15.0,
+        entry["alpha"] = {"low": 4.0, "high": 20.0, "spread": 0.5, "channels": 24, "bandwidth": 15.0,
                          "structure": alpha_structure(field, truth)}  # fmt: skip
-        made["meaning"] = {"gradient": 0.8, "p_gradient": 0.01, "centroid": 0.5, "p_centroid": 0.02}
-    return {**made, **more}
+        entry["meaning"] = {"gradient": 0.8, "p_gradient": 0.01, "centroid": 0.5, "p_centroid": 0.02}
+    return {**entry, **more}
 
 
 def fitting_lines() -> list[dict[str, Any]]:

@@ -60,11 +60,11 @@ def test_what_judges_a_trial_is_not_in_its_filling() -> None:
     held = HoldoutTask(task, 0.25)
     filling = held.filling()
     assert filling is not None
-    assert len(filling.x) == 32 * 32 - len(held.kept)
-    told = points()
-    kept = HoldoutTask(told, 0.25).filling()
-    assert kept is not None
-    assert kept.y.shape[1] == 2, "values, and a weight of one"
+    assert len(filling.x) == 32 * 32 - len(held.training)
+    scattered = points()
+    between = HoldoutTask(scattered, 0.25).filling()
+    assert between is not None
+    assert between.y.shape[1] == 2, "values, and a weight of one"
 
 
 def test_pieces_are_a_pure_function_of_the_step() -> None:
@@ -83,9 +83,9 @@ def test_a_field_told_the_filling_is_right_between_the_samples() -> None:
         task = picture(waves())
         field = build("al-sine", in_dim=2, out_dim=1, samples=task.samples, preset="default", omega=60.0, **SIZE)
         fit(field, task, steps=150, lr=3e-3, fill=weight)
-        found = task.compare(sample_grid(field, (32, 32)), task.target())
-        assert found.heldout is not None
-        scores[weight] = found.heldout["psnr"]
+        result = task.compare(sample_grid(field, (32, 32)), task.target())
+        assert result.heldout is not None
+        scores[weight] = result.heldout["psnr"]
     assert scores[0.3] > scores[0.0] + 5
 
 
@@ -126,8 +126,8 @@ def test_points_without_weight_have_no_say() -> None:
     values[:10], weights[:10] = 50.0, 0.0
     filling = PointTask(PointSignal(places, values, weights=weights)).filling()
     assert filling is not None
-    told = filling.x.numpy()[:, 0]
-    assert np.abs(np.corrcoef(told, filling.y[:, 0].numpy())[0, 1]) > 0.99
+    along = filling.x.numpy()[:, 0]
+    assert np.abs(np.corrcoef(along, filling.y[:, 0].numpy())[0, 1]) > 0.99
 
 
 def test_many_coordinates_are_not_filled() -> None:

@@ -92,7 +92,7 @@ def test_the_end_of_a_fit_measures_nothing_again(monkeypatch: pytest.MonkeyPatch
     field = build("siren", in_dim=3, out_dim=1, width=8, depth=1)
     measured: list[tuple[int, int]] = []
     plain = task._next
-    monkeypatch.setattr(task, "_next", lambda *given, **words: measured.append(given) or plain(*given, **words))
+    monkeypatch.setattr(task, "_next", lambda *where, **words: measured.append(where) or plain(*where, **words))
     fit(field, task, steps=40, batch=128, seed=5)
     assert len(measured) == len(set(measured)) <= 5
 

@@ -87,7 +87,7 @@ def test_a_stop_in_the_middle_of_a_batch_takes_no_step(whole: list[Field], tmp_p
     result = fit(first, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=7,
                  should_stop=lambda: next(asked), **SETTINGS[0])  # fmt: skip
     assert not result.finished
-    assert result.steps == 2  # a question before every piece and one a step: the third step ended after one piece
+    assert result.steps == 2  # a question before every piece and one per step: the third step ended after one piece
     again = field()
     assert fit(again, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=7, **SETTINGS[0]).finished
     uncut = field()

@@ -53,8 +53,8 @@ def test_pieces_add_up_to_one_pass(method: str, task: ImageTask) -> None:
     whole = torch.cat([p.grad.flatten().clone() for p in field.parameters() if p.grad is not None])
     workers = GradientWorkers(field)
     for micro in (64, 100, 501, 1200, 5000):
-        found = gradient(workers, task, Training(micro=micro))
-        assert float((found - whole).double().norm() / whole.double().norm()) < 1e-6
+        result = gradient(workers, task, Training(micro=micro))
+        assert float((result - whole).double().norm() / whole.double().norm()) < 1e-6
 
 
 def test_same_call_same_bits(task: ImageTask) -> None:
@@ -113,7 +113,7 @@ def test_shapes_in_processes_see_the_blocks_that_one_fetches() -> None:
         try:
             shape = SdfTask.from_mesh(ball.vertices, ball.faces, block=200, reuse=2, window=2)
             field = build("siren", in_dim=3, out_dim=1, width=16, depth=2, seed=1)
-            results.append(fit(field, shape, steps=12, batch=80, seed=2).history)  # five steps a block
+            results.append(fit(field, shape, steps=12, batch=80, seed=2).history)  # five steps per block
         finally:
             torch.set_num_threads(before)
     losses = [[line["loss"] for line in history] for history in results]
@@ -138,8 +138,8 @@ def test_a_field_has_its_own_memory_again(task: ImageTask, two_cores: None) -> N
     with closing(GradientWorkers(field)) as workers:
         gradient(workers, task, Training(micro=100))
         inside = field.network.weights[0].data_ptr()
-    kept = [p.detach().clone() for p in field.parameters()]
+    start = [p.detach().clone() for p in field.parameters()]
     assert len(workers.replicas) == 2
     assert field.network.weights[0].data_ptr() != inside
     assert all(p.untyped_storage().nbytes() == 4 * p.numel() for p in field.parameters()), "and no more than its own"
-    assert all(torch.equal(p, k) for p, k in zip(field.parameters(), kept, strict=True))
+    assert all(torch.equal(p, k) for p, k in zip(field.parameters(), start, strict=True))

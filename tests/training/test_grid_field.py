@@ -62,11 +62,11 @@ def gradient_of(field: Field, task: Task, setting: Training) -> tuple[dict[str, 
 def test_the_gradient_is_that_of_autograd(method: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     task = image()
     assert has_compiled_step(field_of(method), task)
-    terms, found = gradient_of(field_of(method), task, SETTING)
+    terms, actual = gradient_of(field_of(method), task, SETTING)
     monkeypatch.setattr(gradient, "has_compiled_step", lambda *_: False)
     expected_terms, expected = gradient_of(field_of(method), task, SETTING)
     assert terms == pytest.approx(expected_terms, rel=1e-5)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
 
 
 @pytest.mark.parametrize("rule", ["source", "graded"])
@@ -98,11 +98,11 @@ def test_the_same_run_has_the_same_bits(method: str, cores: int) -> None:
 
 @pytest.mark.parametrize("change", [{}, {"clip": 10.0}, {"amsgrad": True}, {"weight_decay": 0.1}], ids=str)
 def test_a_run_goes_as_by_autograd(change: dict[str, Any], cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = trained("hash-grid", epsilon=1e-2, **change)
+    actual = trained("hash-grid", epsilon=1e-2, **change)
     monkeypatch.setattr(gradient, "has_compiled_step", lambda *_: False)
     expected = trained("hash-grid", epsilon=1e-2, **change)
-    assert found[0] == pytest.approx(expected[0], rel=1e-3)
-    torch.testing.assert_close(found[1], expected[1], rtol=1e-3, atol=1e-4)
+    assert actual[0] == pytest.approx(expected[0], rel=1e-3)
+    torch.testing.assert_close(actual[1], expected[1], rtol=1e-3, atol=1e-4)
 
 
 class Killed(BaseException):

@@ -162,8 +162,8 @@ def test_alpha_stays_in_its_bounds() -> None:
 def test_a_larger_network_takes_smaller_steps_where_its_preset_says_so() -> None:
     """A preset's rate is for its own size; a rate that the user names is taken as it is."""
     small, large = (build("siren", in_dim=3, out_dim=1, width=width, depth=depth) for width, depth in ((8, 2), (16, 4)))
-    given = Training(lr=1e-2, neurons=16)
-    assert [make_optimiser(field, given).groups[0].lr for field in (small, large)] == [1e-2, 0.25e-2]
+    setting = Training(lr=1e-2, neurons=16)
+    assert [make_optimiser(field, setting).groups[0].lr for field in (small, large)] == [1e-2, 0.25e-2]
     assert make_optimiser(large, Training(lr=1e-2)).groups[0].lr == 1e-2
     assert training("siren", "default-shape").neurons == 480
     assert training("siren", "default-shape", lr=1e-3).neurons is None

@@ -35,11 +35,11 @@ def test_a_run_keeps_them_and_overwrite_removes_them(tmp_path: Path) -> None:
     photo, out = picture(tmp_path / "p.png"), tmp_path / "run"
     words = ("fit", photo, *TINY, "--steps", "25", "--out", out, "--quiet")
     assert alfilter(*words, "--snapshots", "6").code == 0
-    kept = list_snapshots(out)
-    assert list(kept) == [0, 1, 4, 9, 16, 25]
-    assert kept[25].read_bytes() == (out / "model.safetensors").read_bytes()
-    assert kept[4].read_bytes() != kept[9].read_bytes()
-    assert load(kept[0]).signal["shape"] == [12, 10]
+    files = list_snapshots(out)
+    assert list(files) == [0, 1, 4, 9, 16, 25]
+    assert files[25].read_bytes() == (out / "model.safetensors").read_bytes()
+    assert files[4].read_bytes() != files[9].read_bytes()
+    assert load(files[0]).signal["shape"] == [12, 10]
     (out / "snapshots" / ".7.safetensors.abcdefgh.safetensors").write_bytes(b"half")
     (out / "snapshots" / "notes.txt").write_text("mine")
     assert alfilter(*words, "--overwrite").code == 0

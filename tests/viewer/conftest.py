@@ -83,7 +83,7 @@ def make_run(folder: Path, method: str, **options: Any) -> Path:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("viewer")
     make_run(
         home / "al", "al-sine", levels=4, bandwidth=6.0, grid=16, start=3.0, unit="axis", coordinates=True, omega=20.0
@@ -93,9 +93,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def runs(made: Path, tmp_path: Path) -> Path:
+def runs(trained: Path, tmp_path: Path) -> Path:
     """The run folders, a copy for this test alone."""
-    shutil.copytree(made, tmp_path / "runs")
+    shutil.copytree(trained, tmp_path / "runs")
     return tmp_path / "runs"
 
 

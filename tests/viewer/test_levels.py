@@ -24,13 +24,12 @@ from alfilter.signals.points import read_points
 from alfilter.tasks import ImageTask
 from alfilter.tasks.points import PointTask
 from alfilter.training import load, save
-from alfilter.viewer.model import level_names
 from alfilter.viewer.open import open_files, picture_models
 from alfilter.viewer.server import Server
 
 
 @pytest.fixture
-def folder(tmp_path: Path, made: Path) -> Path:
+def folder(tmp_path: Path, trained: Path) -> Path:
     """A run of BACON beside one of SIREN, and the first one's field."""
     run = tmp_path / "bacon"
     run.mkdir()
@@ -52,8 +51,8 @@ def serve(*folders: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def levelled(folder: Path, made: Path) -> Iterator[Server]:
-    yield from serve(folder, made / "siren")
+def levelled(folder: Path, trained: Path) -> Iterator[Server]:
+    yield from serve(folder, trained / "siren")
 
 
 def tile(client: Client, words: str) -> np.ndarray:
@@ -62,16 +61,6 @@ def tile(client: Client, words: str) -> np.ndarray:
     width, height, channels = (int(n) for n in answer.headers["X-Tile"].split()[0].split("x"))
     kind = "<u2" if answer.headers["X-Tile"].endswith("u2") else "<f4"
     return np.frombuffer(answer.body, kind).reshape(height, width, channels).astype(np.float64)
-
-
-def test_names_of_levels() -> None:
-    bacon = build("bacon", in_dim=2, out_dim=3, samples=(256, 128), width=8)
-    assert level_names(bacon)[0] == "up to 16 × 32 cycles across the picture"
-    assert len(level_names(bacon)) == 4
-    octree = build("octree", in_dim=2, out_dim=3, samples=(64, 64), width=8)
-    names = level_names(octree)
-    assert len(names) == len(octree.outputs(torch.zeros(1, 2))) > 1
-    assert level_names(build("siren", in_dim=2, out_dim=3, samples=(16, 16), width=8)) == []
 
 
 def test_every_level_is_renders(levelled: Server, folder: Path) -> None:
@@ -93,12 +82,12 @@ def test_every_level_is_renders(levelled: Server, folder: Path) -> None:
 
 
 def opened(browser: Any, server: Server, **context: Any) -> Page:
-    made = browser.new_context(viewport={"width": 1020, "height": 700}, reduced_motion="reduce", **context)
-    made.add_init_script("localStorage.setItem('alfilter-tour', 'seen')")
-    return Page(made.new_page(), server.address)
+    window = browser.new_context(viewport={"width": 1020, "height": 700}, reduced_motion="reduce", **context)
+    window.add_init_script("localStorage.setItem('alfilter-tour', 'seen')")
+    return Page(window.new_page(), server.address)
 
 
-def test_the_page_chooses_a_level(browser: Any, levelled: Server, folder: Path, made: Path) -> None:
+def test_the_page_chooses_a_level(browser: Any, levelled: Server, folder: Path, trained: Path) -> None:
     page, field = opened(browser, levelled), load(folder / "model.safetensors")
     page.run("view.lookAt(25, 20, 0)")
     page.settle()
@@ -122,7 +111,7 @@ def test_the_page_chooses_a_level(browser: Any, levelled: Server, folder: Path, 
     assert "dB against bacon" in page.page.inner_text("#screen")
     assert page.complaints == []
     page.page.context.close()
-    for server in serve(made / "siren"):
+    for server in serve(trained / "siren"):
         plain = opened(browser, server)
         assert plain.page.is_hidden("#detail")
         plain.page.context.close()

@@ -14,13 +14,13 @@ from alfilter.viewer.open import open_files, open_reference, open_viewer, pictur
 from alfilter.viewer.picture import PictureViewer
 
 
-def test_every_file_is_read_once(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_file_is_read_once(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     monkeypatch.setattr(opening, "load", lambda file: (read.append(file), load(file))[1])
-    viewer = open_viewer([str(made / "al"), str(made / "siren" / "model.safetensors")])
+    viewer = open_viewer([str(trained / "al"), str(trained / "siren" / "model.safetensors")])
     assert isinstance(viewer, PictureViewer)
     assert [model.name for model in viewer.models] == ["al", "siren"]
-    assert read == [made / "al" / "model.safetensors", made / "siren" / "model.safetensors"]
+    assert read == [trained / "al" / "model.safetensors", trained / "siren" / "model.safetensors"]
     viewer.close()
 
 

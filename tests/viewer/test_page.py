@@ -68,8 +68,8 @@ class Page:
         page.goto(address)
         self.settle()
 
-    def run(self, script: str, *given: Any) -> Any:
-        return self.page.evaluate(script, *given)
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.page.evaluate(script, *arguments)
 
     def settle(self) -> None:
         for _ in range(400):
@@ -110,8 +110,8 @@ def values(field: Field, rows: np.ndarray, columns: np.ndarray) -> torch.Tensor:
     """The field at the places of rows and columns, clipped."""
     axes = [torch.tensor(2 * p / (n - 1) - 1).float() for p, n in ((rows, HEIGHT), (columns, WIDTH))]
     with torch.inference_mode():
-        found: torch.Tensor = field(torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1))
-    return found.clamp(0, 1)
+        result: torch.Tensor = field(torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1))
+    return result.clamp(0, 1)
 
 
 def far(shown: tuple[np.ndarray, np.ndarray, np.ndarray], field: Field) -> float:
@@ -242,8 +242,8 @@ def test_the_cursor_says_the_librarys_numbers(page: Page, runs: Path) -> None:
     page.page.mouse.move(box["x"] + 210, box["y"] + 180)
     page.settle()
     x, y = page.run("view.probe")
-    found = page.run("view.controls.spot")
-    assert (found["x"], found["y"]) == pytest.approx((x, y), abs=1e-9)
+    result = page.run("view.controls.spot")
+    assert (result["x"], result["y"]) == pytest.approx((x, y), abs=1e-9)
     field = load(runs / "al" / "model.safetensors")
     encoding = filtered_encoding_of(field)
     assert encoding is not None

@@ -18,26 +18,26 @@ def signal(rows: int = 9, columns: int = 11, channels: int = 3) -> GridSignal:
 
 
 def test_at_the_samples_both_are_the_samples() -> None:
-    made = signal()
+    picture = signal()
     places = TileIndex(0, 0, 0).places((9, 11))
-    values = made.values().view(9, 11, 3).numpy()
-    assert np.allclose(bicubic(made, *places), values, atol=1e-7)
-    assert np.allclose(nearest(made, *places), values, atol=1e-7)
+    values = picture.values().view(9, 11, 3).numpy()
+    assert np.allclose(bicubic(picture, *places), values, atol=1e-7)
+    assert np.allclose(nearest(picture, *places), values, atol=1e-7)
 
 
 def test_bicubic_is_pillows_away_from_the_border() -> None:
-    made = signal()
-    ours = bicubic(made, *TileIndex(16, 0, 0).places((9, 11)))  # four times
+    picture = signal()
+    ours = bicubic(picture, *TileIndex(16, 0, 0).places((9, 11)))  # four times
     for channel in range(3):
-        plane = Image.fromarray((made.data[..., channel] / 255).astype(np.float32))
+        plane = Image.fromarray((picture.data[..., channel] / 255).astype(np.float32))
         theirs = np.asarray(plane.resize((44, 36), Image.Resampling.BICUBIC))
         assert np.abs(ours[..., channel] - theirs)[8:-8, 8:-8].max() < 1e-5
 
 
 def test_nearest_is_squares() -> None:
-    made = signal()
-    drawn = nearest(made, *TileIndex(16, 0, 0).places((9, 11)))
-    assert np.array_equal(drawn, np.kron(made.data / 255, np.ones((4, 4, 1))))
+    picture = signal()
+    drawn = nearest(picture, *TileIndex(16, 0, 0).places((9, 11)))
+    assert np.array_equal(drawn, np.kron(picture.data / 255, np.ones((4, 4, 1))))
 
 
 @given(st.floats(0, 1))
@@ -48,5 +48,5 @@ def test_the_kernel_keeps_lines(t: float) -> None:
 
 
 def test_other_ranges_are_normalised() -> None:
-    made = GridSignal(np.array([[[-2.0], [2.0]]], dtype=np.float32))
-    assert nearest(made, torch.zeros(1), torch.tensor([0.0, 1.0])).flatten().tolist() == [0.0, 1.0]
+    picture = GridSignal(np.array([[[-2.0], [2.0]]], dtype=np.float32))
+    assert nearest(picture, torch.zeros(1), torch.tensor([0.0, 1.0])).flatten().tolist() == [0.0, 1.0]

@@ -105,13 +105,13 @@ def test_the_server_answers_about_the_shape(server: Server, model: Path) -> None
         np.frombuffer(data, "<f4", count, 16 + 16 * count), alpha_at(_encoding(field), places), atol=1e-4
     )
     assert client.ask("/api/slice?axis=2&at=0.5&size=32").body == slice_bytes(field, 2, 0.5, 32)
-    found = client.ask("/api/at?x=0.5&y=-0.5&z=0.25").json()
+    result = client.ask("/api/at?x=0.5&y=-0.5&z=0.25").json()
     x = torch.tensor([[0.5, -0.5, 0.25]])
-    assert found["user"] == [6.0, -3.0, 5.5]
-    assert found["distance"] == pytest.approx(SCALE * float(distances_at(field, x.numpy())[0]), abs=1e-4)
+    assert result["user"] == [6.0, -3.0, 5.5]
+    assert result["distance"] == pytest.approx(SCALE * float(distances_at(field, x.numpy())[0]), abs=1e-4)
     with torch.inference_mode():
         alpha = _encoding(field).alpha(x)
-        assert np.allclose(found["response"], band_response(alpha, 18, 8.0, 10.0)[0].numpy(), atol=1e-4)
+        assert np.allclose(result["response"], band_response(alpha, 18, 8.0, 10.0)[0].numpy(), atol=1e-4)
 
 
 def _encoding(field: Field) -> Any:
@@ -183,9 +183,9 @@ def test_the_page_shows_the_surface_and_a_slice(browser: Any, server: Server) ->
     assert page.evaluate(MIDDLE) != on_surface
     page.evaluate("view.cursor = null; view.ask()")
     wait_until(page, "view.found !== null && Math.abs(view.found.place[2]) < 1e-4")
-    found = page.evaluate("view.found")
-    assert found["distance"] == pytest.approx(
-        SCALE * float(distances_at(field, np.array([found["place"]]))[0]), abs=1e-3
+    result = page.evaluate("view.found")
+    assert result["distance"] == pytest.approx(
+        SCALE * float(distances_at(field, np.array([result["place"]]))[0]), abs=1e-3
     )
     assert "channels" in page.locator("#response").get_attribute("aria-label")
     page.evaluate("view.paint('none')")

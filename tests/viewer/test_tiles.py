@@ -34,7 +34,7 @@ SHAPE = (40, 52)
 
 
 def test_places_by_hand() -> None:
-    rows, columns = TileIndex(8, 0, 0).places((2, 3))  # two screen pixels a sample
+    rows, columns = TileIndex(8, 0, 0).places((2, 3))  # two screen pixels per sample
     assert rows.tolist() == [-0.25, 0.25, 0.75, 1.25]
     assert columns.tolist() == [-0.25, 0.25, 0.75, 1.25, 1.75, 2.25]
     assert TileIndex(0, 0, 0).places((2, 3))[1].tolist() == [0.0, 1.0, 2.0]
@@ -55,8 +55,8 @@ def test_tiles_cover_the_picture_once(zoom: int, rows: int, columns: int) -> Non
             TileIndex(zoom, *((len(tiles), 0) if axis == 0 else (0, len(tiles)))).spans((rows, columns))
 
 
-def test_at_scale_one_and_sixty_four_a_tile_is_render(made: Path) -> None:
-    field = load(made / "al" / "model.safetensors")
+def test_at_scale_one_and_sixty_four_a_tile_is_render(trained: Path) -> None:
+    field = load(trained / "al" / "model.safetensors")
     whole = evaluate(field, TileIndex(0, 0, 0), SHAPE)
     assert np.array_equal(whole, render(field, View()).numpy())
     spot = TileIndex(48, 3, 5)  # 64 times: a tile is 2 samples wide
@@ -67,8 +67,8 @@ def test_at_scale_one_and_sixty_four_a_tile_is_render(made: Path) -> None:
     assert np.ptp(drawn[:64, :64]) > 1e-3  # inside one sample there is more than one value
 
 
-def test_far_inside_neighbours_still_differ(made: Path) -> None:
-    field = load(made / "al" / "model.safetensors")
+def test_far_inside_neighbours_still_differ(trained: Path) -> None:
+    field = load(trained / "al" / "model.safetensors")
     middle = [int((n / 2) * 2**22) // TILE for n in SHAPE]
     spot = TileIndex(22 * 8, *middle)
     assert needs_float64(spot, SHAPE)

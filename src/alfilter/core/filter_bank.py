@@ -19,9 +19,9 @@ def filter_bank(features: Tensor, layers: Layers, cycles: Tensor, omega: float, 
     way.
     """
     x, *levels = torch.split(features, [layers[0][0].shape[1], *[cycles.shape[2]] * len(cycles)], dim=-1)
-    z, found = affine_sine(x, *layers[0], omega), []
+    z, outputs = affine_sine(x, *layers[0], omega), []
     for (weight, bias), level, turns in zip(layers[1:], levels, cycles, strict=True):
         z = affine_sine(z, weight, bias, omega) + torch.sin(2 * math.pi * F.linear(level, turns))
-        found.append(z)
+        outputs.append(z)
     weights, biases = zip(*merge, strict=True)
-    return perceptron(torch.cat(found, dim=-1), weights, biases, "relu")
+    return perceptron(torch.cat(outputs, dim=-1), weights, biases, "relu")

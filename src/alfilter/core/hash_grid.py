@@ -145,8 +145,8 @@ def lookup(table: Tensor, x: Tensor, layout: Layout, nodes: Tensor | None, snap:
     tensor([[-0.5000,  2.0000]])
     """
     node, weight = corners(x, layout, snap=snap)
-    found = weighted_rows(table, mapped(node, nodes), weight).flatten(-2)
-    return torch.cat((x, found), dim=-1) if coordinates else found
+    features = weighted_rows(table, mapped(node, nodes), weight).flatten(-2)
+    return torch.cat((x, features), dim=-1) if coordinates else features
 
 
 def mapped(node: Tensor, nodes: Tensor | None) -> Tensor:
@@ -156,9 +156,9 @@ def mapped(node: Tensor, nodes: Tensor | None) -> Tensor:
 
 def _rows(corner: Tensor, layout: Layout) -> Tensor:
     """The table's row of a node of every level. corner: (..., L, d) → (..., L)."""
-    found = []
+    by_level = []
     for level, (cells, rows, first) in enumerate(zip(layout.cells, layout.rows, layout.offsets, strict=True)):
         node = corner[..., level, :]
         own = spatial_hash(node, rows) if layout.hashed[level] else dense_index(node, cells)
-        found.append(own + first)
-    return torch.stack(found, -1)
+        by_level.append(own + first)
+    return torch.stack(by_level, -1)

@@ -19,8 +19,8 @@ def sine_filters(x: Tensor, filters: Layers, layers: Layers, heads: Layers) -> T
     >>> sine_filters(one, half, half[:1], half[:1])  # sin²1
     tensor([[[0.7081]]])
     """
-    z, found = torch.sin(F.linear(x, *filters[0])), []
+    z, outputs = torch.sin(F.linear(x, *filters[0])), []
     for (weight, bias), (omega, phase) in zip(layers, filters[1:], strict=True):
         z = F.linear(z, weight, bias) * torch.sin(F.linear(x, omega, phase))
-        found.append(z)
-    return torch.stack([F.linear(z, *head) for z, head in zip(found[-len(heads) :], heads, strict=True)])
+        outputs.append(z)
+    return torch.stack([F.linear(z, *head) for z, head in zip(outputs[-len(heads) :], heads, strict=True)])

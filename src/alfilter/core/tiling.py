@@ -87,16 +87,16 @@ def allocate(tiles: Blocks, costs: Costs, budget: int, deepest: int) -> Blocks:
     weight = np.concatenate((np.ones(count), np.full(count, 2.0**dims), np.ones(len(groups))))
     limits: list[Any] = [LinearConstraint(choice, 1, 1), LinearConstraint(weight[None], -np.inf, budget)]
     scale = max(float(np.abs(cost).max()), 1e-300)
-    found = milp(
+    solution = milp(
         cost / scale,  # the solver's tolerances are absolute
         integrality=np.ones(len(cost)),
         bounds=Bounds(0, high),
         constraints=limits,
         options={"mip_rel_gap": 1e-6},
     )
-    if found.x is None:  # more blocks than the budget: nothing within one move fits
+    if solution.x is None:  # more blocks than the budget: nothing within one move fits
         return tiles
-    chosen = found.x > 0.5
+    chosen = solution.x > 0.5
     return _moved(
         tiles,
         chosen[:count],
@@ -122,8 +122,8 @@ def cell_map(tiles: Blocks, deepest: int) -> NDArray[np.int32]:
     [1, 2, 0, 0]
     """
     dims = tiles.shape[1] - 1
-    found = np.full((2**deepest,) * dims, -1, np.int32)
+    positions = np.full((2**deepest,) * dims, -1, np.int32)
     for position, (level, *cell) in enumerate(tiles.tolist()):
         size = 2 ** (deepest - level)
-        found[tuple(slice(i * size, (i + 1) * size) for i in cell)] = position
-    return found
+        positions[tuple(slice(i * size, (i + 1) * size) for i in cell)] = position
+    return positions

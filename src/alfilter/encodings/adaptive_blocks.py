@@ -95,8 +95,8 @@ class AdaptiveBlocks(Encoding):
         centre = (2 * self.blocks[:, 1:] + 1) / cells - 1
         place = torch.cat((centre, self.blocks[:, :1] * (2 / max(1, self.deepest)) - 1), dim=-1)  # (tiles, d+1)
         encoded = torch.cat((place, dyadic_encoding(place, self.octaves)), dim=-1)
-        found = perceptron(encoded, list(self.weights), list(self.biases), "relu")
-        return found.view(-1, self.features)
+        features = perceptron(encoded, list(self.weights), list(self.biases), "relu")
+        return features.view(-1, self.features)
 
     def tiling(self) -> Tensor:
         """The blocks in use: (n, 1+d), level and cell of each."""

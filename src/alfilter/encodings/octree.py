@@ -130,8 +130,8 @@ def _levels(grids: list[Tensor], reduction: str, levels: int) -> list[list[Tenso
     """Each grid at its own and all coarser levels, coarse to fine."""
     pyramid = []
     for grid in grids:
-        found = [grid]
+        by_level = [grid]
         for _ in range(levels - 1):
-            found.insert(0, coarsen(found[0], reduction))
-        pyramid.append(found)
+            by_level.insert(0, coarsen(by_level[0], reduction))
+        pyramid.append(by_level)
     return pyramid

@@ -46,7 +46,7 @@ def streamed_scores(
     seen: which samples were, (*shape,) of bool; none: all. between: score the pixels at odd rows and columns apart.
 
     Squared errors are summed in float64 band by band; SSIM's strips are those of the whole, a few rows of each band
-    being kept for the next. Of a video it is the mean over the frames; a volume has none. band: rows a band, for a
+    being kept for the next. Of a video it is the mean over the frames; a volume has none. band: rows per band, for a
     picture a multiple of SSIM's strip.
     """
     shape = signal.shape
@@ -75,7 +75,7 @@ def streamed_scores(
 
 
 def _structure(signal: GridSignal) -> Callable[[int, Tensor, Tensor], float] | None:
-    """What sums the similarity up, called with the bands in turn: a picture's, or that of every frame of a video."""
+    """Sums up the similarity, called with one band after the other: of a picture, or of every frame of a video."""
     if signal.in_dim == 2:
         return _Window(signal).add
     return _frames if signal.kind == "video" else None

@@ -52,7 +52,7 @@ def observed_mask(task: Any) -> Any:
 def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> dict[str, Any]:
     """Small pictures as base64 PNG: truth, reconstruction, what was seen, and α with its range and its meaning.
 
-    model: none for an interpolator. Of a picture larger than 192 pixels a side the most detailed square is kept, of α
+    model: none for an interpolator. Of a picture larger than 192 pixels per side the most detailed square is kept, of α
     the whole.
     """
     from alfilter.analysis import alpha_map, filtered_encoding_of

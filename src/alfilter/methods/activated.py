@@ -41,7 +41,7 @@ class Wire(Backbone):
     omega: float = option(20.0, "ω, the wavelet's frequency", low=1e-3, high=1e4)
     scale: float = option(30.0, "s, one over the wavelet's width: exp(-|sz|²)", low=1e-3, high=1e4)
     form: str = option(
-        "complex", "complex weights, width/√2 neurons a layer; or the real wavelet", choices=("complex", "real")
+        "complex", "complex weights, width/√2 neurons per layer; or the real wavelet", choices=("complex", "real")
     )
 
 

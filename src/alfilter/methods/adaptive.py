@@ -102,13 +102,13 @@ PAPER = Preset({"placement": "unit"}, sparse={"tv": 1e-3})
 
 
 def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Nothing finer than what a field between the samples is told: n values an axis, seen or filled in.
+    """Nothing finer than the n values per axis, seen or filled in.
 
     The finest dyadic scale is the Nyquist rate, n/2 cycles across the domain; ω0 grows with the root of n, to n = 256.
     """
-    told = density.seen * max(density.gap, 2.0)  # scattered points have no spacing but their own, and are filled too
-    levels = min(max(int(math.log2(max(told, 4))), 2), 8)
-    omega = float(f"{min(max(OMEGA * math.sqrt(told / 256), 10.0), OMEGA):.3g}")
+    values = density.seen * max(density.gap, 2.0)  # scattered points have no spacing but their own, and are filled too
+    levels = min(max(int(math.log2(max(values, 4))), 2), 8)
+    omega = float(f"{min(max(OMEGA * math.sqrt(values / 256), 10.0), OMEGA):.3g}")
     options = {"omega": omega, "levels": levels, "bandwidth": 1.25 * density.dims * levels}
     if density.dims > 2:
         options["grid"] = 8
@@ -117,7 +117,7 @@ def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 SPARSE_GAP = 3.0
-OMEGA = 45.0  # at 256 values an axis and above
+OMEGA = 45.0  # at 256 values per axis and above
 RECONSTRUCT = Preset(
     {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "levels": 8, "bandwidth": 20.0, "grid": 16},
     {"batch": 2048, "schedule": "cosine", "decay": 0.01, "lr": 5e-4, "lr_encoding": 1.3e-3, "fill": 0.5},

@@ -1,4 +1,4 @@
-"""How large and how dear a method is: sizing it to a parameter budget, and the products a point costs."""
+"""How large and how costly a method is: sizing it to a parameter budget, and the products a point costs."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def sized(
 
 def _nearest(count: Any, wanted: int, low: int, high: int) -> tuple[int, int]:
     """The size in [low, high] whose count, which grows with it, is nearest to the wanted one, and that count."""
-    below, above, found = low, low, count(low)
-    seen = {low: found}
-    while found < wanted and above < high:  # from small to large: a count can be costly to have
+    below, above, current = low, low, count(low)
+    seen = {low: current}
+    while current < wanted and above < high:  # from small to large: a count can be costly to have
         below, above = above, min(2 * above, high)
-        seen[above] = found = count(above)
+        seen[above] = current = count(above)
     while above - below > 1:
         middle = (below + above) // 2
         seen[middle] = count(middle)

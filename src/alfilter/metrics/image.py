@@ -135,7 +135,7 @@ _LAYERS = (
     ((256, 384, 3, 3), 1, 1, False),
     ((256, 256, 3, 3), 1, 1, False),
 )
-_SMALLEST = 31  # pixels a side, below which a pooled map would be empty
+_SMALLEST = 31  # pixels per side, below which a pooled map would be empty
 _SHIFT = (-0.030, -0.088, -0.188)
 _SCALE = (0.458, 0.448, 0.450)
 

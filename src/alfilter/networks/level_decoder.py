@@ -1,4 +1,4 @@
-"""Decoders for levels of detail: one small network a level, on the sum of the features up to it."""
+"""Decoders for levels of detail: one small network per level, on the sum of the features up to it."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class LevelDecoder(Network):
 
     def forward(self, features: Tensor) -> Tensor:
         """The value at the finest level alone."""
-        found: Tensor = self.decoders[-1](level_inputs(features, self.dims, self.levels)[-1])
-        return found
+        values: Tensor = self.decoders[-1](level_inputs(features, self.dims, self.levels)[-1])
+        return values
 
     def scales(self, features: Tensor) -> Tensor:
         return level_values(features, self.dims, [decoder.layers() for decoder in self._members()])

@@ -15,7 +15,7 @@ class PolyINR(Network):
     """z ← l(W_0(A_0 x + c_0) + b_0); z ← l(W_i(z ⊙ l(A_i x + c_i)) + b_i) for i = 1 … levels-1; then a linear output.
 
     l is the leaky ReLU (Singh et al. 2023). Every level multiplies the features with an affine map of the coordinates,
-    so the degree grows by one a level: with slope 1 the network is a polynomial of degree `levels` exactly.
+    so the degree grows by one per level: with slope 1 the network is a polynomial of degree `levels` exactly.
 
     Differs from the source in being fitted: there a mapping network makes every A and c from a latent code and from the
     level before, which for one signal is one affine map a level, learned here directly. The source clamps features to

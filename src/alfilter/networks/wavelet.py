@@ -14,7 +14,7 @@ from alfilter.ops import perceptron
 class ComplexWavelet(Network):
     """z ← exp(jω z' - |s z'|²), z' = W z + b, with complex weights; the output's real part (Saragadam et al. 2023).
 
-    width: complex neurons a layer. The first layer's weights are real, as the coordinates are. Real and imaginary parts
+    width: complex neurons per layer. The first layer's weights are real, like the coordinates. Real and imaginary parts
     start at U(±1/√n) each, torch's rule for complex linear layers.
 
     A complex product is a real one with the matrix [[Wr, -Wi], [Wi, Wr]] on all real and then all imaginary parts: the

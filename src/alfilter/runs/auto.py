@@ -81,7 +81,7 @@ def choose(
                 if "tv" in changes:
                     choice.training["tv"] = changes["tv"]
     choice.seconds = round(now() - began, 3)
-    for line in explain(choice, {**start, "tv": goal.tv}, len(held.held)):
+    for line in explain(choice, {**start, "tv": goal.tv}, len(held.validation)):
         say(line)
     return choice
 

@@ -107,9 +107,9 @@ def resolve_request(
     """The setting of a request, and what `auto` chose if it was asked to; a resumed run keeps its own choices."""
     if request.preset is None and (suited := suited_preset(request.method, task)) != "default" and not request.resume:
         say(f"samples are missing: preset {suited} (preset default takes no account of them)")
-    asked: dict[str, Any] = {"preset": request.preset, "params": request.params}
+    requested: dict[str, Any] = {"preset": request.preset, "params": request.params}
     if not request.auto:
-        setting = resolve(task, request.method, options=request.options, training=request.training, **asked)
+        setting = resolve(task, request.method, options=request.options, training=request.training, **requested)
         return setting, None
     from alfilter.runs.auto import choose
 
@@ -121,7 +121,7 @@ def resolve_request(
         choices = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
     options = {**choices.get("options", {}), **request.options}
     training = {**choices.get("training", {}), **request.training}
-    return resolve(task, request.method, options=options, training=training, **asked), choices
+    return resolve(task, request.method, options=options, training=training, **requested), choices
 
 
 def write_results(folder: RunFolder, request: FitRequest, fitted: Fitted, finish: Finish | None) -> dict[str, Any]:
@@ -229,8 +229,8 @@ def _check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[st
         new = _comparable(config[key])
         old = without_removed(_comparable(stored.get(key)), new)
         if old != new:
-            was, asked = first_difference(old, new)
-            raise UserError(f"the run in {folder} has {key} {was}, asked was {asked}; give the same, or overwrite it")
+            before, now = first_difference(old, new)
+            raise UserError(f"the run in {folder} has {key} {before}, this one {now}; give the same, or overwrite it")
 
 
 def _comparable(value: Any) -> Any:

@@ -38,8 +38,8 @@ def score_grid(field: Field, spec: str, lpips_weights: str | None = None) -> Sco
     """Scores of a picture, a sound, a volume or a video."""
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
-        fitted, given = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"
-        raise UserError(f"the model was fitted to a signal {fitted}, {spec} is {given}; give a signal of that kind")
+        fitted, got = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"
+        raise UserError(f"the model was fitted to a signal {fitted}, {spec} is {got}; give a signal of that kind")
     is_fitted_size = list(signal.shape) == field.signal.get("shape")
     observe = field.signal.get("observe", "all") if is_fitted_size else "all"
     task = _task(signal, observe, field.signal.get("observe_seed", 0))

@@ -54,7 +54,7 @@ def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
 
 
 def for_slices(function: Callable[[slice], object], count: int, worth_sharing: int | None = None) -> None:
-    """`function` of slices that make up [0, count): one a worker, or a single one where waking threads would cost more.
+    """`function` of slices that make up [0, count): one per worker, or a single one where waking threads costs more.
 
     For work of one kind on every number alone, whose result is the same however it is cut. worth_sharing: from how many
     numbers on it is cut.

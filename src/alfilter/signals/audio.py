@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Sound:
-    """How samples are stored. code: 1 PCM or 3 float. bits: of one number. rate: samples a second."""
+    """How samples are stored. code: 1 PCM or 3 float. bits: of one number. rate: samples per second."""
 
     code: int
     bits: int
@@ -101,9 +101,9 @@ def check_audio(path: str | Path, count: int, sound: Sound) -> None:
     known = (32, 64) if sound.code == _FLOAT else (8, 16, 24, 32)
     if sound.bits not in known:
         able = " or ".join(map(str, known))
-        raise UserError(f"a WAV holds {able} bits a sample, got {sound.bits} for {Path(path)}; give 16 bits")
+        raise UserError(f"a WAV holds {able} bits per sample, got {sound.bits} for {Path(path)}; give 16 bits")
     if not 1 <= sound.rate < 1 << 32:
-        raise UserError(f"a WAV's rate lies between 1 and 4294967295 samples a second, got {sound.rate}; scale it less")
+        raise UserError(f"a WAV's rate is 1 to 4294967295 samples per second, got {sound.rate}; scale it less")
     if count < 1 or count * sound.frame >= (1 << 32) - 64:
         raise UserError(
             f"a WAV holds up to 4 GB, {count} samples are {count * sound.frame} bytes; give a smaller scale"

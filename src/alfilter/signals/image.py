@@ -67,7 +67,7 @@ def sample(name: str) -> GridSignal:
 
 @dataclass(frozen=True)
 class Format:
-    """What a file format holds: channel counts, bits a channel, pixels a side."""
+    """What a file format holds: channel counts, bits per channel, pixels per side."""
 
     name: str
     channels: tuple[int, ...]
@@ -84,7 +84,7 @@ FORMATS = {".png": _PNG, ".jpg": _JPEG, ".jpeg": _JPEG, ".webp": _WEBP, ".tif": 
 
 
 def write_image(path: str | Path, values: Array, bits: int = 8) -> None:
-    """Write values (H, W, c) in [0, 1] as the suffix says, clipped and rounded to 8 or 16 bits a channel.
+    """Write values (H, W, c) in [0, 1] as the suffix says, clipped and rounded to 8 or 16 bits per channel.
 
     `bits=32` stores float32 in a TIFF as given, neither clipped nor rounded. JPEG is written at quality 95 without
     colour subsampling, WebP without loss (gray as RGB).
@@ -118,10 +118,10 @@ def check_fits(path: str | Path, shape: tuple[int, ...], bits: int) -> None:
         raise UserError(f"{form.name} holds {able} channels, got {shape[-1]} for {file}; write a .png instead")
     if bits not in form.bits:
         able = " or ".join(map(str, form.bits))
-        raise UserError(f"{form.name} holds {able} bits a channel, got {bits} for {file}; write a .png or .tif instead")
+        raise UserError(f"{form.name} holds {able} bits per channel, got {bits} for {file}; write a .png or .tif")
     if max(shape[:2]) > form.side:
         size = f"{shape[1]}x{shape[0]}"
-        raise UserError(f"{form.name} holds at most {form.side} pixels a side, got {size}; write a .png instead")
+        raise UserError(f"{form.name} holds at most {form.side} pixels per side, got {size}; write a .png instead")
 
 
 def check_numbers(path: str | Path, values: Array) -> None:

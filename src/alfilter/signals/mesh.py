@@ -225,12 +225,12 @@ def _from_table(file: Path) -> ShapeSignal:
     """x y z nx ny nz a line."""
     rows = np.loadtxt(file, dtype=np.float64, ndmin=2, comments="#")
     if rows.shape[1] != 6:
-        raise UserError(f"expected 6 numbers a line (x y z nx ny nz) in {file}, got {rows.shape[1]}; add the normals")
+        raise UserError(f"expected 6 numbers per line (x y z nx ny nz) in {file}, got {rows.shape[1]}; add the normals")
     return ShapeSignal.from_cloud(rows[:, :3], rows[:, 3:], str(file))
 
 
 def _sniff_text(start: bytes) -> str | None:
-    """OBJ by its first statement, XYZ by six numbers a line separated by blanks."""
+    """OBJ by its first statement, XYZ by six numbers per line separated by blanks."""
     text = start.decode("ascii", "replace")
     whole = text.splitlines()[:-1] if len(start) >= HEAD else text.splitlines()  # the last one may be cut off
     lines = [line.split() for line in whole]

@@ -1,4 +1,4 @@
-"""PNG with 16 bits a channel, read and written without loss; Pillow keeps only the upper 8 bits of colour."""
+"""PNG with 16 bits per channel, read and written without loss; Pillow keeps only the upper 8 bits of colour."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def header(start: bytes) -> tuple[int, int, int]:
 
 def decode(data: bytes) -> tuple[Pixels, bytes]:
     """Pixels (H, W, c) of a 16-bit PNG, a transparent colour made an alpha channel, and its raw EXIF (b"" if none)."""
-    found: dict[bytes, bytes] = {}
+    chunks: dict[bytes, bytes] = {}
     packed: list[bytes] = []
     for name, body in _chunks(data):
         if name == b"IDAT":
             packed.append(body)
         else:
-            found.setdefault(name, body)
-    width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", found[b"IHDR"])
+            chunks.setdefault(name, body)
+    width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     if bits != 16 or colour not in _CHANNELS or not width or not height:
-        raise ValueError(f"expected 16 bits a channel, got {bits} with colour type {colour}")
+        raise ValueError(f"expected 16 bits per channel, got {bits} with colour type {colour}")
     pixels = _pixels(b"".join(packed), height, width, _CHANNELS[colour], bool(interlaced))
-    return _with_alpha(pixels, found.get(b"tRNS", b"")), found.get(b"eXIf", b"")
+    return _with_alpha(pixels, chunks.get(b"tRNS", b"")), chunks.get(b"eXIf", b"")
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -171,7 +171,7 @@ def _write_gif(file: Path, frames: Iterator[Array], rate: float) -> None:
 
     pictures = (Image.fromarray(frame) for frame in frames)
     first = next(pictures)
-    # GIF counts hundredths of a second, and viewers slow down what is quicker than two of them
+    # GIF counts hundredths of a second, and viewers slow down frames shorter than two of them
     duration = max(20, round(100 / rate) * 10)
     first.save(file, format="GIF", save_all=True, append_images=pictures, duration=duration, loop=0)
 

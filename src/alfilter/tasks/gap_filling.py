@@ -44,7 +44,7 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
     row = prod(signal.shape[1:])
     rows, values = [], []
     kind = None
-    for read, kept in bands(signal.shape, gap_of(mask)):
+    for read, inner in bands(signal.shape, gap_of(mask)):
         part = mask[read]
         if not part.any():
             continue  # nothing is known here
@@ -53,9 +53,9 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
         known[part.reshape(-1)] = signal.values(index).numpy()
         known = known.reshape(*part.shape, signal.out_dim)
         kind = kind or chosen(known, part)  # the first band decides for all
-        filled = fill(known, part, kind)[kept.start - read.start :][: kept.stop - kept.start]
-        unseen = np.flatnonzero(~mask[kept])
-        rows.append(torch.from_numpy(unseen) + kept.start * row)
+        filled = fill(known, part, kind)[inner.start - read.start :][: inner.stop - inner.start]
+        unseen = np.flatnonzero(~mask[inner])
+        rows.append(torch.from_numpy(unseen) + inner.start * row)
         values.append(torch.from_numpy(filled.reshape(-1, signal.out_dim)[unseen]))
     if not rows:
         return None

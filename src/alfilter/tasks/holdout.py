@@ -22,32 +22,32 @@ class HoldoutTask(Task):
     """The seen samples of a task without a share of them, drawn at random; `judge` scores a field on that share."""
 
     def __init__(self, task: GridTask | PointTask, share: float = 0.2, seed: int = 0) -> None:
-        kept_back = round(share * task.count)
-        if kept_back < 1 or kept_back >= task.count:
+        count = round(share * task.count)
+        if count < 1 or count >= task.count:
             raise UserError(f"expected at least {round(1 / share)} seen samples to keep some back, got {task.count}")
         self.task = task
         self.in_dim, self.out_dim, self.samples = task.in_dim, task.out_dim, task.samples
         order = torch.randperm(task.count, generator=step_generator(seed, 0xA7))
-        self.held, self.kept = order[:kept_back].sort().values, order[kept_back:].sort().values
-        self._sampler = EpochSampler(len(self.kept))
+        self.validation, self.training = order[:count].sort().values, order[count:].sort().values
+        self._sampler = EpochSampler(len(self.training))
         self._filling: Filling | None = None
 
     def observation(self) -> tuple[int, int] | None:
         _, total = self.task.observation()
-        return len(self.kept), total
+        return len(self.training), total
 
     def filling(self) -> Filling | None:
-        """From what is kept, so that nothing of what judges is known."""
+        """Filled from the training samples alone, so that it knows nothing of the others."""
         if self._filling is None:
-            self._filling = self.task.filling_of(self.kept)
+            self._filling = self.task.filling_of(self.training)
         return self._filling
 
     def batch_size(self, batch: int | None) -> int:
-        return len(self.kept) if batch is None else min(batch, len(self.kept))
+        return len(self.training) if batch is None else min(batch, len(self.training))
 
     def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Tensor]:
         size = self.batch_size(batch)
-        index = self.kept if size == len(self.kept) else self.kept[self._sampler.index(step, seed, size)]
+        index = self.training if size == len(self.training) else self.training[self._sampler.index(step, seed, size)]
         return torch.split(index, micro)
 
     def load(self, piece: Any) -> Chunk:
@@ -72,10 +72,10 @@ class HoldoutTask(Task):
         """The quality (dB) of a field on the samples that were kept back."""
         total = 0.0
         with torch.inference_mode():
-            for piece in torch.split(self.held, POINTS):
+            for piece in torch.split(self.validation, POINTS):
                 x, y = self.task.load(piece)
                 total += self.task.loss(field(x), y).item()
-        return self.quality(total / len(self.held))
+        return self.quality(total / len(self.validation))
 
     def evaluate(self, field: Evaluate) -> Scores:
         return Scores({"psnr": self.judge(field)}, None)

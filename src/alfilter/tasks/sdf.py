@@ -109,7 +109,7 @@ class SdfTask(Task):
         assert self._table is not None
         recent = self._table[: min(self.window, self._newest(step, batch)[0] + 1) * self._rows]
         index = torch.randint(len(recent) // period, (size,), generator=step_generator(seed, step))
-        index = period * index + torch.arange(size) % period  # the scales in turn
+        index = period * index + torch.arange(size) % period  # the scales alternate
         return [(recent, index[k : k + micro]) for k in range(0, size, micro)]
 
     def load(self, piece: Chunk) -> Chunk:

@@ -1,4 +1,4 @@
-"""Where the samples of a shape lie and how they count: surface points plus noise of several scales, in turn."""
+"""Where the samples of a shape lie and how they count: surface points plus noise whose scales alternate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Sampling:
-    """Samples in turn: sample i has noise of scale `scales[i mod n]` and weight `weights[i mod n]`.
+    """Scales alternate: sample i has noise of scale `scales[i mod n]` and weight `weights[i mod n]`.
 
     scales: of the Laplace noise, in the domain [-1, 1]³, twice those in the source's box. loss: what of an error
     counts. near: the share of samples with the finest scale.
@@ -36,7 +36,7 @@ class Sampling:
         return self.scales.count(min(self.scales)) / self.period
 
 
-# BACON's: Laplace noise of 0.1 and 0.001 in its box in turn, squares, the coarse ones at a hundredth.
+# BACON's: Laplace noise of 0.1 and 0.001 in its box alternately, squares, the coarse ones at a hundredth.
 SOURCE = Sampling((0.2, 0.002), (0.01, 1.0), "square")
 # With a scale between the two: under the source's weights f = 0 is a valley that short runs do not leave. The widest
 # noise, wrapped, is uniform: the source hardly looks into the corners of the domain, and stray bodies stay there.
@@ -49,7 +49,7 @@ SAMPLINGS = {"source": SOURCE, "graded": GRADED}
 
 
 def scatter(signal: ShapeSignal, count: int, rng: np.random.Generator, sampling: Sampling = SOURCE) -> Array:
-    """Points (count, 3) around the surface, their scales in turn, wrapped into the domain.
+    """Points (count, 3) around the surface, their scales alternating, wrapped into the domain.
 
     They are numbers that float32 holds, so that their distances are those of the very points the field sees.
     """

@@ -205,7 +205,7 @@ def accumulate_gradient(
 
     The loss is a mean over the batch, so every piece contributes its sum divided by the batch's size: the gradient is
     that of one pass over the whole batch, while the activations of only one piece per core are alive. Pieces are dealt
-    to the workers of all processes in turn, so the result depends on the number of cores and on nothing else.
+    round-robin to the workers of all processes, so the result depends on the number of cores and on nothing else.
 
     whole: otherwise the workers' gradients may not be added up yet, and `Adam.step` takes what `take_sums` gives.
     """

@@ -238,7 +238,7 @@ def _log_line(
 
 
 def _is_sound(field: Field, task: Task, setting: Training, step: int, seed: int) -> bool:
-    """Whether the field's numbers and its loss on one piece of a step's samples, those at hand, are finite."""
+    """Whether the field's numbers and its loss on one piece of a step's samples are finite."""
     if not all(bool(torch.isfinite(parameter).all()) for parameter in field.parameters()):
         return False
     with torch.inference_mode():

@@ -22,7 +22,7 @@ def list_snapshots(run: str | Path) -> dict[int, Path]:
     if not folder.is_dir():
         return {}
     names = (re.fullmatch(r"(\d{1,12})\.safetensors", file.name) for file in folder.iterdir())
-    return {int(found[1]): folder / found[0] for found in sorted((n for n in names if n), key=lambda n: int(n[1]))}
+    return {int(name[1]): folder / name[0] for name in sorted((n for n in names if n), key=lambda n: int(n[1]))}
 
 
 def moment(done: float, count: int) -> int:

@@ -76,7 +76,7 @@ def paint(grid: Tensor, learned: Tensor, dabs: Tensor, brush: Brush, shape: Shap
     A dab at distance δ adds amount (1-(δ/ρ)²)² for δ < ρ = radius less one cell's diagonal; a restoring dab moves α by
     that share towards `learned`. grid, learned: (R_1, R_2, 1) as stored. dabs: (n, 2) rows and columns in samples.
     """
-    spacing = [(n - 1) / max(1, nodes - 1) for n, nodes in zip(shape, grid.shape[:-1], strict=True)]  # samples a cell
+    spacing = [(n - 1) / max(1, nodes - 1) for n, nodes in zip(shape, grid.shape[:-1], strict=True)]  # samples per cell
     reach = brush.radius - math.hypot(*spacing)
     if reach <= 0:
         raise UserError(f"this α grid is steered with a brush of more than {math.hypot(*spacing):.3g} samples")

@@ -16,9 +16,9 @@ def every_other(shape: tuple[int, int]) -> np.ndarray:
 
 def test_bicubic_by_hand_and_against_pillows_kernel() -> None:
     row = np.array([0.0, 0, 0, 0, 1, 0, 0, 0, 0])
-    made = bicubic(np.tile(row, (9, 1))[..., None], every_other((9, 9)))[0, :, 0]
-    assert made[[3, 4, 5]].tolist() == [9 / 16, 1, 9 / 16]
-    assert made[[1, 7]].tolist() == [-1 / 16, -1 / 16]
+    row_of_values = bicubic(np.tile(row, (9, 1))[..., None], every_other((9, 9)))[0, :, 0]
+    assert row_of_values[[3, 4, 5]].tolist() == [9 / 16, 1, 9 / 16]
+    assert row_of_values[[1, 7]].tolist() == [-1 / 16, -1 / 16]
     with pytest.raises(ValueError, match="every:2"):
         bicubic(np.zeros((4, 4, 1)), np.ones((4, 4), bool))
 

@@ -18,9 +18,9 @@ def test_run_folders_and_studies_are_found_below_one_folder(tmp_path: Path, monk
     photo = picture(tmp_path / "photo.png")
     assert alfilter("fit", photo, "--steps", "2", *TINY, "--out", tmp_path / "runs" / "one", "--quiet").code == 0
     written(tmp_path / "runs" / "experiments" / "image-fitting.jsonl", fitting_lines())
-    found = collect([tmp_path / "runs"]).studies()
-    assert {name: len(entries) for name, entries in found.items()} == {"image-fitting": 12, FOLDERS: 1}
-    entry = found[FOLDERS][0]
+    result = collect([tmp_path / "runs"]).studies()
+    assert {name: len(entries) for name, entries in result.items()} == {"image-fitting": 12, FOLDERS: 1}
+    entry = result[FOLDERS][0]
     assert (entry.group, entry.method, entry.signal, entry.steps) == ("one", "al-sine", "photo.png", 2)
     assert set(entry.pictures) == {"reference", "reconstruction"}
     assert len(entry.curve) == 2
@@ -52,10 +52,10 @@ def test_a_picture_that_is_none_is_left_out(tmp_path: Path) -> None:
     assert collect([written(tmp_path / "a.jsonl", [bad])]).entries[0].pictures == {}
 
 
-@pytest.mark.parametrize(("made", "message"), [(None, "there is no"), ("", "no finished run and no result line")])
-def test_mistakes_are_told_in_one_line(tmp_path: Path, made: str | None, message: str) -> None:
+@pytest.mark.parametrize(("content", "message"), [(None, "there is no"), ("", "no finished run and no result line")])
+def test_mistakes_are_told_in_one_line(tmp_path: Path, content: str | None, message: str) -> None:
     path = tmp_path / "folder"
-    if made is not None:
+    if content is not None:
         path.mkdir()
         (path / "note.jsonl").write_text(json.dumps({"no": "result"}))
     with pytest.raises(UserError, match=message):

@@ -57,9 +57,9 @@ def test_the_command_writes_the_page_and_the_tables(folder: Path, tmp_path: Path
     assert done.code == 0
     assert done.out.startswith(f"{tmp_path / 'r.html'} 12 runs")
     for kind, word in (("markdown", "| setting |"), ("csv", "study,setting,metric"), ("latex", r"\toprule")):
-        told = alfilter("report", source, "--format", kind)
-        assert told.code == 0
-        assert word in told.out
+        outcome = alfilter("report", source, "--format", kind)
+        assert outcome.code == 0
+        assert word in outcome.out
     assert "there is no" in complaint("report", tmp_path / "nothing")
 
 

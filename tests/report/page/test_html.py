@@ -61,7 +61,7 @@ def picture(width: int = 8, height: int = 6) -> bytes:
 
 
 def page(**more: Any) -> str:
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "title": "al-sine on cat.png",
         "facts": {"Steps": "1,000"},
         "metrics": {"psnr": 31.234, "ssim": 0.9},
@@ -70,7 +70,7 @@ def page(**more: Any) -> str:
         "heldout": {"psnr": 25.0},
         "config": {"method": "al-sine", "seed": 3, "version": "0.1.0", "options": {"levels": 8, "grid": [4, 4]}},
     }
-    return render_page(**{**given, **more})
+    return render_page(**{**settings, **more})
 
 
 def command_of(text: str) -> str:

@@ -26,7 +26,7 @@ SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}, "filter-bank": 
 
 
 def declare(params: int | None = None) -> list[Run]:
-    """A run a method, picture and observation; with `params`, every method sized to it, and of `every:2` alone."""
+    """One run per method, picture and observation; with `params`, every method sized to it, and of `every:2` alone."""
     from alfilter.methods.tuned import TUNED, TUNED_FOR_WALLCLOCK
 
     rows = []

@@ -35,7 +35,11 @@ def runs() -> list[Run]:
             ]
         for image in ("div2k/01.png", "div2k/05.png"):
             recipe: dict[str, Any] = {"steps": 600, "batch": 2048}
-            for group, settings in (("a node a pixel", {"unit": "axis"}), ("8² nodes", {"unit": "axis", "grid": 8})):
+            grids: dict[str, dict[str, Any]] = {
+                "one node per pixel": {"unit": "axis"},
+                "8² nodes": {"unit": "axis", "grid": 8},
+            }
+            for group, settings in grids.items():
                 rows.append(Run(f"{method}, α learned, {group}", image, method, "paper", size=64, settings=settings,
                                 training=recipe))  # fmt: skip
     return rows

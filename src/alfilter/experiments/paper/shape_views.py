@@ -20,7 +20,7 @@ from alfilter.experiments.study import Lines, Run, Study, table
 
 SHAPE = "Armadillo"
 SECONDS = 30.0
-SIZE = 240  # pixels a side
+SIZE = 240  # pixels per side
 SPLATS = 1_000_000
 # where `splat` looks: the whole, the smooth chest, the detailed leg
 VIEWS: dict[str, dict[str, Any]] = {

@@ -26,7 +26,7 @@ SHAPES = {
     "Thai": "meshes/thai_from_bacon.ply",
 }
 METHODS = ("pe-mlp", "siren", "bacon", "al-sine")
-SHORT, LONG = 20.0, 300.0  # seconds of a core each
+SHORT, LONG = 20.0, 300.0  # seconds on one core, per fit
 # the other of the two rates of `shapes-rates`, where a short fit and a long one, or two scans, do not agree on them
 OTHER: dict[str, tuple[str, dict[str, float]]] = {
     "siren, rates times 2.5": ("siren", {"lr": 1.2e-3}),
@@ -36,7 +36,7 @@ RESOLUTION, FULL_RESOLUTION = 256, 512  # of the surface that is scored, here an
 
 
 def runs(budget: float = SHORT) -> list[Run]:
-    """Every method on every shape, the methods in turn, so that a busy hour hits all of them."""
+    """Every method on every shape, the methods interleaved, so that a busy hour hits all of them."""
     from alfilter.methods import METHODS as KNOWN
 
     methods = [name for name in METHODS if name in KNOWN]

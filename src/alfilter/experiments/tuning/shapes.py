@@ -19,7 +19,7 @@ from alfilter.experiments.study import Lines, Run, Study, table
 from alfilter.experiments.tuning.minute import Range, draws
 
 MESH = "meshes/bunny.obj"
-BUDGET = 25.0  # seconds of a core each
+BUDGET = 25.0  # seconds on one core, per fit
 RESOLUTION = 128  # of the surface and the grid that are scored
 BROAD, NARROW = 6, 4
 CARVED = MESH + "#carved"  # the same with a relief

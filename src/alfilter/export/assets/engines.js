@@ -1,6 +1,6 @@
 "use strict";
 // Two ways to evaluate many points: a graphics processor through WebGL2, or workers that run field.js. Both take
-// places (x0, x1, α of each point) and promise four values a point.
+// places (x0, x1, α of each point) and promise four values per point.
 
 /* exported openEngine */
 /* global readField */

@@ -1,4 +1,4 @@
-"""Result lines as tables: a row a setting, mean and spread a metric, the paper's value beside it; in four languages."""
+"""Result lines as tables: one row per setting, mean and spread per metric, the paper's value beside it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ export class Tiles {
     return found.sort((a, b) => a.away - b.away);
   }
 
-  // a fourth of the resolution, for places where there is nothing to see yet; in the overview one place a pixel, which
+  // a fourth of the resolution, for places where there is nothing to see yet; in the overview one place per pixel, which
   // is replaced by the mean over the pixel when the screen comes to that zoom
   coarse(tile) {
     const zoom = Math.max(this.widest, tile.zoom - COARSE * this.octave);

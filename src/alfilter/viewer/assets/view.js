@@ -6,7 +6,7 @@ import { Tiles } from "./tiles.js";
 import { Tour } from "./tour.js";
 
 const $ = (id) => document.getElementById(id);
-const MARKS = 20; // screen pixels a sample from which the samples' places are marked
+const MARKS = 20; // screen pixels per sample from which the samples' places are marked
 
 class View {
   constructor(about) {

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from alfilter.encodings import Encoding, Fourier
 from alfilter.networks import MLP, Network
 from alfilter.testing import check_encoding, check_network
-from alfilter.testing.methods import check_seeds
 
 
 class Sound(Encoding):
@@ -31,11 +30,6 @@ class WrongSize(Sound):
     def __init__(self) -> None:
         super().__init__()
         self.out_dim = 3
-
-
-class NoEmptyBatch(Sound):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).view(*x.shape[:-1], -1)
 
 
 class Forgets(Sound):
@@ -195,20 +189,3 @@ def test_a_sound_network_passes() -> None:
 def test_a_broken_network_is_named(broken: type[Affine], text: str) -> None:
     with pytest.raises(AssertionError, match=text):
         check_network(broken(3, 2))
-
-
-def test_an_empty_batch_is_tried() -> None:
-    with pytest.raises(
-        AssertionError, match=r"NoEmptyBatch fails for an input of shape \(0, 2\): RuntimeError: .*reshape"
-    ):
-        check_encoding(NoEmptyBatch())
-
-
-def test_a_start_from_the_global_numbers_is_noticed() -> None:
-    with pytest.raises(AssertionError, match="draws from torch's global random numbers"):
-        check_seeds(lambda seed: nn.Linear(2, 2))
-
-
-def test_a_start_that_ignores_its_seed_is_noticed() -> None:
-    with pytest.raises(AssertionError, match="starts the same for two seeds"):
-        check_seeds(lambda seed: Sound())

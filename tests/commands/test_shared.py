@@ -1,0 +1,44 @@
+"""Times, threads and results in words."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alfilter.commands.shared import print_result, seconds, use_threads
+from alfilter.errors import UserError
+
+
+@given(st.floats(0.001, 1e6), st.sampled_from([("s", 1), ("m", 60), ("h", 3600), ("", 1)]))
+def test_seconds(number: float, unit: tuple[str, int]) -> None:
+    assert seconds(f"{number:.6f}{unit[0]}") == pytest.approx(number * unit[1], rel=1e-3)
+
+
+@given(st.text(max_size=8))
+def test_seconds_of_anything_is_a_time_or_a_user_error(text: str) -> None:
+    with suppress(UserError):
+        assert seconds(text) > 0
+
+
+def test_a_result_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    line = {"metrics": {"psnr": None, "ssim": 0.5}, "heldout": {"psnr": 2e-5}, "steps": 3, "model": "m"}
+    print_result(line, as_json=False)
+    assert [row.split() for row in capsys.readouterr().out.splitlines()] == [
+        ["psnr", "infinite"],
+        ["ssim", "0.5000"],
+        ["held", "out", "psnr", "2.000e-05"],
+        ["steps", "3"],
+        ["model", "m"],
+    ]
+    print_result(line, as_json=True)
+    assert json.loads(capsys.readouterr().out) == line
+
+
+@pytest.mark.parametrize("count", [0, 1025])
+def test_threads_are_a_sensible_number(count: int) -> None:
+    with pytest.raises(UserError, match=f"--threads must be between 1 and 1024, got {count}"):
+        use_threads(count)
