@@ -171,7 +171,7 @@ class Density:
 
 
 # options that no longer exist, with the values that changed nothing: files written before may hold them
-REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "heads": 1}
+REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "warmup": 0.0, "heads": 1}
 
 
 def without_removed(stored: Any, current: Any) -> Any:
@@ -208,7 +208,6 @@ class Training:
         0.6, "step: factor every `every` steps; cosine: final rate relative to the first", low=0, high=1
     )
     every: int = option(1250, "step schedule: steps between two decays", low=1)
-    warmup: float = option(0.0, "share of the run over which the rates rise from zero", low=0, high=0.5)
     weight_decay: float = option(0.0, "decoupled weight decay of the network", low=0)
     beta2: float = option(0.999, "Adam's memory of squared gradients", low=0.5, high=0.999999)
     epsilon: float = option(1e-8, "Adam's ε, added to the root of the squared gradients", low=1e-30, high=1)

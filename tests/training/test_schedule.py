@@ -24,7 +24,7 @@ def test_the_papers_recipe(name: str) -> None:
     """Adam (no weight decay, the usual memory), 1e-3 and 3e-3, 0.6 every 1,250 of 5,000, all samples, plain MSE."""
     assert training(name, "paper") == Training(
         steps=5000, budget=None, clock="wall", batch=None, lr=1e-3, lr_encoding=3e-3, schedule="step", decay=0.6,
-        every=1250, warmup=0.0, weight_decay=0.0, beta2=0.999, tv=0.0,
+        every=1250, weight_decay=0.0, beta2=0.999, tv=0.0,
     )  # fmt: skip
 
 
@@ -45,23 +45,13 @@ def test_cosine_ends_at_its_decay(decay: float) -> None:
     st.sampled_from(["step", "cosine", "constant"]),
     st.floats(0, 1),
     st.integers(1, 2000),
-    st.floats(0, 0.5),
     st.integers(1, 10_000),
     st.data(),
 )
-def test_bounds_and_fall(
-    schedule: str, decay: float, every: int, warmup: float, steps: int, data: st.DataObject
-) -> None:
-    setting = Training(steps=steps, schedule=schedule, decay=decay, every=every, warmup=warmup)
+def test_bounds_and_fall(schedule: str, decay: float, every: int, steps: int, data: st.DataObject) -> None:
+    setting = Training(steps=steps, schedule=schedule, decay=decay, every=every)
     first, second = sorted(data.draw(st.tuples(st.integers(0, steps), st.integers(0, steps))))
     early, late = (rate_factor(setting, step, step / steps) for step in (first, second))
     assert 0 <= early <= 1 + 1e-12
     assert 0 <= late <= 1 + 1e-12
-    if first / steps >= warmup:
-        assert late <= early + 1e-12
-
-
-def test_warmup_rises_from_almost_nothing() -> None:
-    setting = Training(schedule="constant", warmup=0.1)
-    rates = [rate_factor(setting, 0, share) for share in (0.0, 0.05, 0.1, 0.5)]
-    assert rates == [pytest.approx(0.01), pytest.approx(0.51), 1.0, 1.0]
+    assert late <= early + 1e-12

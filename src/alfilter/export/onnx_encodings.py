@@ -1,4 +1,4 @@
-"""Every encoding as ONNX operations: the twins of their `forward`, from points (n, d) to features (n, C)."""
+"""Every encoding as ONNX operations: counterparts of their `forward`, from points (n, d) to features (n, C)."""
 
 from __future__ import annotations
 

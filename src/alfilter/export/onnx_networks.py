@@ -1,4 +1,4 @@
-"""Every network as ONNX operations: the twins of their `forward`, from features (n, C) to values (n, c)."""
+"""Every network as ONNX operations: counterparts of their `forward`, from features (n, C) to values (n, c)."""
 
 from __future__ import annotations
 

@@ -16,8 +16,6 @@ from alfilter.encodings import Identity
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, SineBackbone
 from alfilter.networks import MLP, ComplexWavelet
 
-_MINUTE = {"batch": 8192, "schedule": "cosine", "decay": 0.01}  # of the presets for a minute on a CPU
-
 
 @dataclass(frozen=True)
 class Gauss(Backbone):
@@ -126,55 +124,35 @@ ROWS = {
         2022,
         Gauss,
         _gauss,
-        {
-            "source": Preset({"depth": 8}, {"lr": 5e-4}),
-            "paper": Preset({}, {"lr": 5e-4}),
-            "default": Preset({"sigma": 0.05}, {**_MINUTE, "lr": 2e-3}),
-        },
+        {"source": Preset({"depth": 8}, {"lr": 5e-4}), "paper": Preset({}, {"lr": 5e-4})},
     ),
     "wire": Method(
         "WIRE, complex Gabor wavelets",
         2023,
         Wire,
         _wire,
-        {
-            "source": Preset({}, {**_falling(5e-3, 2000), "batch": 65536}),
-            "paper": Preset({}, {"lr": 5e-3}),
-            "default": Preset({"scale": 10.0}, {**_MINUTE, "lr": 5e-3}),
-        },
+        {"source": Preset({}, {**_falling(5e-3, 2000), "batch": 65536}), "paper": Preset({}, {"lr": 5e-3})},
     ),
     "hosc": Method(
         "HOSC, tanh(β sin ωx)",
         2024,
         Hosc,
         _hosc,
-        {
-            "source": Preset({}, {"lr": 1e-4, "schedule": "constant"}),
-            "paper": Preset({}, {"lr": 1e-4}),
-            "default": Preset({}, {**_MINUTE, "lr": 5e-4}),
-        },
+        {"source": Preset({}, {"lr": 1e-4, "schedule": "constant"}), "paper": Preset({}, {"lr": 1e-4})},
     ),
     "sinc": Method(
         "Sinc activation",
         2024,
         Sinc,
         _sinc,
-        {
-            "source": Preset({}, {"lr": 1e-3, "schedule": "constant"}),
-            "paper": Preset({}, {"lr": 1e-3}),
-            "default": Preset({}, {**_MINUTE, "lr": 1e-3}),
-        },
+        {"source": Preset({}, {"lr": 1e-3, "schedule": "constant"}), "paper": Preset({}, {"lr": 1e-3})},
     ),
     "finer": Method(
         "FINER, sin(ω(|z|+1)z)",
         2024,
         Finer,
         _finer,
-        {
-            "source": Preset({"depth": 4}, _falling(5e-4, 5000)),
-            "paper": Preset({}, {"lr": 5e-4}),
-            "default": Preset({}, {**_MINUTE, "lr": 5e-4}),
-        },
+        {"source": Preset({"depth": 4}, _falling(5e-4, 5000)), "paper": Preset({}, {"lr": 5e-4})},
         adaptive="partial",
         positional="partial",
     ),

@@ -58,11 +58,11 @@ ROWS = {
             "default": Preset(
                 {"table": 16, "density": 2.0},
                 {**CPU, **RARE_ROWS, "lr": 0.03, "lr_encoding": 0.09, "weight_decay": 1e-6, "parsimony": 1e-4},
-            ),
+            )
         },
         adaptive="yes",
         explicit="yes",
         positional="yes",
         size_by="finest",
-    ),
+    )
 }

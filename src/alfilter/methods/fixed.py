@@ -82,11 +82,7 @@ ROWS = {
         2020,
         FourierFeatures,
         _fourier_features,
-        {
-            "source": Preset(),
-            "paper": Preset(),
-            "default": Preset({}, {"batch": 8192, "schedule": "cosine", "decay": 0.01}),
-        },
+        {"source": Preset(), "paper": Preset()},
     ),
     "siren": Method(
         "Sinusoidal representation network",

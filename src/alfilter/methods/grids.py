@@ -156,11 +156,7 @@ ROWS = {
         2022,
         HashGridOptions,
         _hash_grid,
-        {
-            "source": Preset({}, _NGP),
-            "paper": Preset({}, _NGP),
-            "default": Preset({"table": 16, "density": 1.0}, {**CPU, **RARE_ROWS, "lr": 1e-2, "lr_encoding": 1e-2}),
-        },
+        {"source": Preset({}, _NGP), "paper": Preset({}, _NGP)},
         adaptive="yes",
         positional="yes",
         size_by="finest",
@@ -170,14 +166,7 @@ ROWS = {
         2023,
         FilterBankOptions,
         _filter_bank,
-        {
-            "source": Preset({}, _NFFB),
-            "paper": Preset({}, _NFFB),
-            "default": Preset(
-                {"base": 16, "table": 16, "width": 64, "omega": 30.0, "sigma": 1.0},
-                {**CPU, "beta2": 0.99, "lr": 1e-3, "lr_encoding": 1e-2},
-            ),
-        },
+        {"source": Preset({}, _NFFB), "paper": Preset({}, _NFFB)},
         adaptive="yes",
         positional="yes",
         size_by="finest",
@@ -190,9 +179,6 @@ ROWS = {
         {
             "source": Preset({"width": 64}, {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant"}),
             "paper": Preset({}, {"lr": 1e-4, "lr_encoding": 1e-4}),
-            "default": Preset(
-                {"activation": "sine", "width": 64, "omega": 10.0}, {**CPU, "lr": 1e-3, "lr_encoding": 3e-3}
-            ),
         },
         adaptive="yes",
         positional="yes",

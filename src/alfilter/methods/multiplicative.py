@@ -14,7 +14,6 @@ from alfilter.methods.method import SHAPE_DEFAULT, SHAPE_PAPER, Backbone, Method
 from alfilter.networks import MFN, Bacon, PolyINR
 
 _UNKNOWN = 256  # samples per axis that BACON assumes of a signal whose size is not known; its source's picture size
-_MINUTE = {"batch": 8192, "schedule": "cosine", "decay": 0.01}  # of the presets for a minute on a CPU
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,7 @@ class BandLimited:
 
     width: int = option(256, "neurons per hidden layer", low=1, high=8192)
     shares: tuple[int, ...] | None = option(
-        (1, 1, 2, 2, 2),
-        "relative bands of the filters, like 1x1x2x2x2; together the reach",
-        low=1,
-        high=10**6,
+        (1, 1, 2, 2, 2), "relative bands of the filters, like 1x1x2x2x2; together the reach", low=1, high=10**6
     )
     resolution: int | tuple[int, ...] | None = option(
         None,
@@ -111,7 +107,6 @@ def _poly_inr(
 _MFN_PRESETS = {
     "source": Preset({}, {"lr": 1e-2, "schedule": "constant", "steps": 10000}),
     "paper": Preset({}, {"lr": 1e-2}),
-    "default": Preset({}, {**_MINUTE, "lr": 1e-2}),
 }
 
 ROWS = {
@@ -135,20 +130,11 @@ ROWS = {
                 {"shares": (2, 2, 2, 3, 3, 6, 6, 12, 12), "resolution": 512},
                 {**SHAPE_PAPER, "lr": 1e-2, "schedule": "step", "decay": 0.97724, "every": 1000},
             ),
-            "default": Preset({}, {**_MINUTE, "lr": 5e-3}),
             "default-shape": Preset({"width": 128, "resolution": 64}, {**SHAPE_DEFAULT, "lr": 6e-3}),
         },
         explicit="yes",
     ),
     "poly-inr": Method(
-        "Polynomial implicit representation",
-        2023,
-        Polynomial,
-        _poly_inr,
-        {
-            "source": Preset(),
-            "paper": Preset(),
-            "default": Preset({}, {**_MINUTE, "lr": 1e-3}),
-        },
+        "Polynomial implicit representation", 2023, Polynomial, _poly_inr, {"source": Preset(), "paper": Preset()}
     ),
 }

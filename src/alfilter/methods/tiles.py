@@ -13,8 +13,6 @@ from alfilter.encodings import AdaptiveBlocks, Octree
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, relu_network
 from alfilter.networks import LevelDecoder
 
-_CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "decay": 0.01}
-
 
 @dataclass(frozen=True)
 class OctreeOptions:
@@ -100,14 +98,7 @@ ROWS = {
         2021,
         OctreeOptions,
         _octree,
-        {
-            "source": Preset({}, _NGLOD),
-            "paper": Preset({}, _NGLOD),
-            "default": Preset(
-                {"levels": None, "features": 4, "capacity": 65536, "width": 64},
-                {**_CPU, "lr": 5e-3, "lr_encoding": 1e-2},
-            ),
-        },
+        {"source": Preset({}, _NGLOD), "paper": Preset({}, _NGLOD)},
         adaptive="yes",
         positional="yes",
         size_by="capacity",
@@ -117,11 +108,7 @@ ROWS = {
         2021,
         Acorn,
         _acorn,
-        {
-            "source": Preset({}, _ACORN),
-            "paper": Preset({}, _ACORN),
-            "default": Preset({"tiles": 256, "every": 100}, {**_CPU, "lr": 1e-3, "lr_encoding": 1e-3}),
-        },
+        {"source": Preset({}, _ACORN), "paper": Preset({}, _ACORN)},
         adaptive="yes",
         positional="yes",
     ),

@@ -1,4 +1,4 @@
-"""How alike two surfaces are: Chamfer with its floor, IoU, normals, the worst distance.
+"""How close two surfaces are: Chamfer with its floor, IoU, normals, the worst distance.
 
 Every length is in the units of the meshes. Chamfer in this literature sits at the noise of its own
 sampling: with N points on an area A the reference against itself gives about 2A/(πN), never zero. That floor is

@@ -7,14 +7,4 @@ from alfilter.tasks.open import TASKS, open_task
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
-__all__ = [
-    "TASKS",
-    "AudioTask",
-    "GridTask",
-    "ImageTask",
-    "PointTask",
-    "SdfTask",
-    "Task",
-    "VolumeTask",
-    "open_task",
-]
+__all__ = ["TASKS", "AudioTask", "GridTask", "ImageTask", "PointTask", "SdfTask", "Task", "VolumeTask", "open_task"]

@@ -28,12 +28,7 @@ TASKS: dict[str, Callable[[Any, str, int], Task]] = {
 
 
 def open_task(
-    spec: str,
-    observe: str = "all",
-    seed: int = 0,
-    *,
-    columns: Named = ((), (), None),
-    say: Say = lambda line: None,
+    spec: str, observe: str = "all", seed: int = 0, *, columns: Named = ((), (), None), say: Say = lambda line: None
 ) -> Task:
     """The task of a file or a `sample:NAME`: of a table with named columns, or of what the file's content says it is.
 

@@ -200,7 +200,7 @@ def _check_sizes(field: Field, task: Task) -> None:
 
 
 def clock(setting: Training) -> Callable[[], float]:
-    """The seconds a run counts: the wall's, or those its members were given on the cores, divided by their number."""
+    """What a budget counts: wall-clock seconds, or the CPU seconds of the workers divided by their number."""
     if setting.clock == "wall":
         return time.monotonic
     threads = workers()
@@ -248,7 +248,7 @@ def _is_sound(field: Field, task: Task, setting: Training, step: int, seed: int)
 
 def _explain(step: int, learned: bool, setting: Training) -> str:
     if not learned:
-        return f"the loss is NaN or infinite at step {step}, before anything was learned; mend NaN in the signal"
+        return f"the loss is NaN or infinite at step {step}, before anything was learned; remove NaN from the signal"
     return (
         f"the loss became NaN or infinite at step {step}; a smaller learning rate is the usual remedy "
         f"(lr={setting.lr:g}, lr_encoding={setting.lr_encoding:g} were used): the model of the last good step is kept"

@@ -171,7 +171,7 @@ def _rebuild(header: dict[str, Any]) -> Field:
 
 
 def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
-    """Refuse facts of a signal that a reader of the model would stumble over."""
+    """Refuse facts of a signal that a reader of the model could not use."""
     if facts.get("kind") == "points":
         _check_points(facts, in_dim, out_dim)
     if facts.get("kind") not in _GRIDS:

@@ -18,11 +18,7 @@ def rate_factor(setting: Training, step: int, progress: float) -> float:
     0.6
     """
     if setting.schedule == "step":
-        factor = setting.decay ** (step // setting.every)
-    elif setting.schedule == "cosine":
-        factor = setting.decay + (1 - setting.decay) * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
-    else:
-        factor = 1.0
-    # the first step already moves a little, so that a warm-up of one step is no warm-up
-    rising = min(1.0, (progress + 1e-3) / setting.warmup) if setting.warmup > 0 else 1.0
-    return factor * rising
+        return float(setting.decay ** (step // setting.every))
+    if setting.schedule == "cosine":
+        return setting.decay + (1 - setting.decay) * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
+    return 1.0

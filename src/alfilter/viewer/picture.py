@@ -20,15 +20,7 @@ from alfilter.signals import GridSignal
 from alfilter.training import save
 from alfilter.viewer.base import Answer, Binary, Forbidden, Request, Viewer
 from alfilter.viewer.filter_facts import filter_at
-from alfilter.viewer.layers import (
-    PICTURES,
-    Sampling,
-    check_layer,
-    field_tile,
-    filter_tile,
-    reference_tile,
-    scale_of,
-)
+from alfilter.viewer.layers import PICTURES, Sampling, check_layer, field_tile, filter_tile, reference_tile, scale_of
 from alfilter.viewer.model import Model, at_level
 from alfilter.viewer.reference import nearest
 from alfilter.viewer.steering import MAX_DABS
@@ -230,12 +222,7 @@ class PictureViewer(Viewer):
         shape, shown = self.models[0].shape, at_level(drawn, level)
         place = [_coordinate(p, n) for p, n in zip((row, column), shape, strict=True)]
         sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip((row, column), shape, strict=True)]
-        answer: dict[str, Any] = {
-            "x": column,
-            "y": row,
-            "value": _value(shown, place).tolist(),
-            "sample": sample[::-1],
-        }
+        answer: dict[str, Any] = {"x": column, "y": row, "value": _value(shown, place).tolist(), "sample": sample[::-1]}
         if self.reference is not None:
             truth = nearest(self.reference[1], *(torch.tensor([float(p)]) for p in sample)).reshape(-1)
             fitted = _value(shown, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])

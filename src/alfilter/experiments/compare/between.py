@@ -61,13 +61,7 @@ BEST: dict[str, dict[str, tuple[Options, Options]]] = {
 
 
 def fitted(
-    name: str,
-    observe: str,
-    image: str,
-    setting: tuple[Options, Options],
-    group: str,
-    seconds: float,
-    size: int = SIZE,
+    name: str, observe: str, image: str, setting: tuple[Options, Options], group: str, seconds: float, size: int = SIZE
 ) -> Run:
     """One fit: al-sine from its preset `reconstruct`, the others from their sources' settings."""
     options, recipe = setting

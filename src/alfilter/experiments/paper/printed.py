@@ -35,7 +35,6 @@ IMAGE_FITTING = Printed(
     },
     {"psnr": True, "ssim": True, "lpips": False},
 )
-SHAPE_NAMES = ("Armadillo", "Dragon", "Lucy", "Thai")
 # Chamfer and IoU of the four shapes; the paper states neither the number of points nor the scale of its Chamfer
 SHAPE_VALUES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "pe-mlp": ((1.71e-6, 1.24e-6, 2.18e-6, 2.93e-6), (0.968, 0.992, 0.985, 0.964)),

@@ -10,8 +10,6 @@ from alfilter.errors import UserError
 from alfilter.experiments.data import MissingData
 from alfilter.experiments.study import Lines, Study
 
-SCALES = ("cpu", "half", "paper")
-
 
 def at_scale(study: Study, scale: str, data: str) -> Study:
     """The study at a scale; half and paper take those files of their protocol that the data folder holds."""

@@ -59,7 +59,7 @@ RATES: dict[str, dict[str, Range]] = {
     "pe-mlp": {"lr": Range(5e-4, 1e-2)},
 }
 # the best rows of the first round: the centres of the second
-FOUND: dict[str, dict[str, Any]] = {
+BEST: dict[str, dict[str, Any]] = {
     "al-sine": {"batch": 4096, "decay": 0.01, "lr": 1.4e-4, "lr_encoding": 5.7e-4, "omega": 90.0, "gain": 1.1},
     "siren": {"batch": 4096, "decay": 0.01, "lr": 4.6e-4, "omega": 62.0},
     "pe-mlp": {"batch": 4096, "decay": 0.1, "lr": 7.4e-3, "levels": 9},
@@ -69,7 +69,7 @@ FOUND: dict[str, dict[str, Any]] = {
 def runs() -> list[Run]:
     """Both rounds of every method."""
     broad = [_row(method, u, {}) for method in OPTIONS for u in draws(BROAD, 0)]
-    return broad + [_row(method, u, FOUND[method]) for method in OPTIONS for u in draws(NARROW, 1)]
+    return broad + [_row(method, u, BEST[method]) for method in OPTIONS for u in draws(NARROW, 1)]
 
 
 def draws(count: int, seed: int) -> list[list[float]]:

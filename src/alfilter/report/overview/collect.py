@@ -109,7 +109,7 @@ def _owner(figure: Path, folder: Path) -> str:
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
-    """The result lines of a file; what is no whole line (a machine stopped) is left out, of doubles the last stays."""
+    """The result lines of a file: whole ones (a machine may have stopped within one), of repeated ones the last."""
     lines: dict[str, dict[str, Any]] = {}
     for line in read_json_lines(path):
         if line is not None and isinstance(line.get("metrics"), dict) and isinstance(line.get("name"), str):
