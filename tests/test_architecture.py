@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import alfilter
+from alfilter.runs.folder import PICTURES
 
 SOURCE = Path(alfilter.__file__).parent
 LONGEST = 400  # lines of a module
@@ -125,6 +126,18 @@ def test_flags_are_named_only_in_commands() -> None:
     for path in elsewhere:
         words = set(re.findall(r"--[a-z][a-z-]+", path.read_text(encoding="utf-8")))
         assert not words & flags, f"{named(path)} names {sorted(words & flags)}"
+
+
+RUN_FILES = {"model.safetensors", "config.json", "metrics.json", "history.jsonl", "checkpoint.safetensors"}
+
+
+def test_the_run_folder_has_one_owner() -> None:
+    """File names of a run stand in `runs/folder.py` alone: others go through `RunFolder`."""
+    names = RUN_FILES | {f"{name}.png" for name in PICTURES}
+    for path in (p for p in MODULES if named(p) != "runs/folder.py" and part_of(p) != "testing"):
+        code = ast.parse(path.read_text(encoding="utf-8"))
+        words = {n.value for n in ast.walk(code) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        assert not words & names, f"{named(path)} names {sorted(words & names)}"
 
 
 @pytest.mark.parametrize(

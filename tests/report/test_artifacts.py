@@ -11,6 +11,7 @@ from tests.support.commands import without_figures
 
 from alfilter.methods import build
 from alfilter.report.artifacts import PICTURES_OF, _observed, draw_picture
+from alfilter.runs.folder import RunFolder
 from alfilter.signals import GridSignal, read_image
 from alfilter.tasks import ImageTask
 from alfilter.tasks.open import TASKS
@@ -34,7 +35,7 @@ def test_the_pictures_of_a_picture(observe: str, tmp_path: Path, monkeypatch: py
     data = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
     task = ImageTask(GridSignal(data), observe)
     field = build("siren", in_dim=2, out_dim=3, width=4)
-    draw_picture(tmp_path, field, task, task.evaluate(field))
+    draw_picture(RunFolder(tmp_path), field, task, task.evaluate(field))
     gaps = {"observed.png", "sparse.png"} if observe != "all" else set()
     names = {"reference.png", "reconstruction.png", "error.png", "spectrum.png"} | gaps
     assert {file.name for file in tmp_path.iterdir()} == names, "no α, no map of it"

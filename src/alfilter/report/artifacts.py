@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from alfilter.runs.fitting import Fitted
 from alfilter.runs.folder import RunFolder
 from alfilter.tasks import GridTask
 
-Draw = Callable[[Path, Field, Any, Scores], None]
+Draw = Callable[[RunFolder, Field, Any, Scores], None]
 
 # kind of the signal: the function (folder, field, task, scores) that draws its pictures
 PICTURES_OF = {
@@ -46,11 +45,11 @@ def draw(folder: RunFolder, field: Field, task: Any, scores: Scores, history: Se
     if drawing is not None:
         module, _, name = drawing.partition(":")  # imported when needed: a kind draws with libraries of its own
         draw_kind: Draw = getattr(import_module(module), name)
-        draw_kind(folder.path, field, task, scores)
+        draw_kind(folder, field, task, scores)
     write_bytes(folder.picture("convergence"), figures.convergence_figure(history))
 
 
-def draw_picture(folder: Path, field: Field, task: GridTask, scores: Scores) -> None:
+def draw_picture(folder: RunFolder, field: Field, task: GridTask, scores: Scores) -> None:
     """The pictures of a fitted picture; of one that is too large to be drawn whole, reduced ones."""
     if scores.samples is not None:
         prediction, target = scores.samples
@@ -62,7 +61,7 @@ def draw_picture(folder: Path, field: Field, task: GridTask, scores: Scores) -> 
 
 
 def write_pictures(
-    folder: Path, model: Field, task: GridTask, prediction: Any, target: Any, sharp: tuple[Any, ...] | None = None
+    folder: RunFolder, model: Field, task: GridTask, prediction: Any, target: Any, sharp: tuple[Any, ...] | None = None
 ) -> None:
     """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became.
 
@@ -76,23 +75,23 @@ def write_pictures(
     from alfilter.signals import write_image
 
     bits = 16 if task.signal.bits > 8 else 8
-    write_image(folder / "reference.png", target, bits)
-    write_image(folder / "reconstruction.png", prediction, bits)
+    write_image(folder.picture("reference"), target, bits)
+    write_image(folder.picture("reconstruction"), prediction, bits)
     if task.seen is not None and sharp is None:
-        write_image(folder / "observed.png", _observed(target, task.seen.numpy()))
-        write_bytes(folder / "sparse.png", sparse_picture(model, task, prediction, target))
+        write_image(folder.picture("observed"), _observed(target, task.seen.numpy()))
+        write_bytes(folder.picture("sparse"), sparse_picture(model, task, prediction, target))
     shape = tuple(min(n, 512) for n in task.signal.shape)
     clipped = np.clip(prediction, 0, 1)
-    write_bytes(folder / "error.png", figures.error_figure(error_map(clipped, target)))
+    write_bytes(folder.picture("error"), figures.error_figure(error_map(clipped, target)))
     fitted, wanted = (clipped, target) if sharp is None else (np.clip(sharp[0], 0, 1), sharp[1])
-    write_bytes(folder / "spectrum.png", figures.spectrum_figure(wanted.mean(-1), fitted.mean(-1)))
+    write_bytes(folder.picture("spectrum"), figures.spectrum_figure(wanted.mean(-1), fitted.mean(-1)))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
         samples = (int(task.signal.shape[0]), int(task.signal.shape[1]))
         alpha = alpha_map(encoding, shape).numpy()
         image = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
-        write_bytes(folder / "alpha.png", image)
-        write_bytes(folder / "scales.png", figures.scale_response_figure(response_maps(encoding, shape).numpy()))
+        write_bytes(folder.picture("alpha"), image)
+        write_bytes(folder.picture("scales"), figures.scale_response_figure(response_maps(encoding, shape).numpy()))
 
 
 def _observed(target: Any, seen: Any) -> Any:

@@ -10,6 +10,7 @@ import pytest
 from alfilter.methods import build
 from alfilter.report.figures.points import draw_points, upright
 from alfilter.report.page.document import png_size
+from alfilter.runs.folder import RunFolder
 from alfilter.signals import PointSignal
 from alfilter.tasks import PointTask
 
@@ -24,7 +25,7 @@ def test_every_number_of_coordinates_is_drawn(dims: int, tmp_path: Path) -> None
     rng = np.random.default_rng(dims)
     task = PointTask(PointSignal(rng.uniform(size=(60, dims)), rng.normal(size=(60, 2))), "random:0.5")
     field = build("al-sine", in_dim=dims, out_dim=2, width=4, depth=1, levels=2, grid=4)
-    draw_points(tmp_path, field, task, task.evaluate(field))
+    draw_points(RunFolder(tmp_path), field, task, task.evaluate(field))
     names = {"map.png", "parity.png", *(("alpha.png", "scales.png") if dims == 2 else ())}
     assert {file.name for file in tmp_path.iterdir()} == names
     assert all(min(png_size(file.read_bytes())) > 100 for file in tmp_path.iterdir())

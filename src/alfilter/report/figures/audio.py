@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from alfilter.evaluate import Scores
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.report.figures import canvas
+from alfilter.runs.folder import RunFolder
 from alfilter.tasks import AudioTask
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ _COLUMNS = 1200  # places along the time axis of a figure
 _DECIBELS = 90.0  # from the loudest to the faintest that a spectrogram shows
 
 
-def draw_audio(folder: Path, model: Field, task: AudioTask, scores: Scores) -> None:
+def draw_audio(folder: RunFolder, model: Field, task: AudioTask, scores: Scores) -> None:
     """The pictures of a fitted sound. scores: with the prediction and the target that were compared."""
     prediction, target = scores.samples
     wave, fitted = (2 * values.double().numpy() - 1 for values in (target, prediction))  # in units of the peak
     rate = float(task.signal.facts["rate"])
     mask = task.seen_mask()
     seen = None if mask is None else mask.numpy()
-    write_bytes(folder / "waveform.png", waveform_figure(wave, fitted, rate, seen))
-    write_bytes(folder / "spectrogram.png", spectrogram_figure(wave.mean(-1), fitted.mean(-1), rate))
+    write_bytes(folder.picture("waveform"), waveform_figure(wave, fitted, rate, seen))
+    write_bytes(folder.picture("spectrogram"), spectrogram_figure(wave.mean(-1), fitted.mean(-1), rate))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
-        write_bytes(folder / "alpha.png", alpha_curve(encoding, len(wave), rate))
-        write_bytes(folder / "scales.png", scale_strip(encoding, len(wave), rate))
+        write_bytes(folder.picture("alpha"), alpha_curve(encoding, len(wave), rate))
+        write_bytes(folder.picture("scales"), scale_strip(encoding, len(wave), rate))
 
 
 def waveform_figure(wave: Array, fitted: Array, rate: float, seen: NDArray[np.bool_] | None = None) -> bytes:

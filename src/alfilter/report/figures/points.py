@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.report.figures import canvas
 from alfilter.report.figures import run as figures
+from alfilter.runs.folder import RunFolder
 from alfilter.tasks.points import PointTask
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ _SHOWN = 20_000  # points drawn at most: more are a blot
 _SIDE = 200  # places per side of a map
 
 
-def draw_points(folder: Path, model: Field, task: PointTask, scores: Scores) -> None:
+def draw_points(folder: RunFolder, model: Field, task: PointTask, scores: Scores) -> None:
     """map.png (curve, map or slices of the first value), parity.png, and of two coordinates α and its scales."""
-    write_bytes(folder / "map.png", map_figure(model, task))
-    write_bytes(folder / "parity.png", parity_figure(task, scores.samples))
+    write_bytes(folder.picture("map"), map_figure(model, task))
+    write_bytes(folder.picture("parity"), parity_figure(task, scores.samples))
     encoding = filtered_encoding_of(model)
     if encoding is not None and task.in_dim == 2:
         shape, (across, along) = (_SIDE, _SIDE), task.signal.per_axis
         alpha = upright(alpha_map(encoding, shape).numpy())
         picture = figures.alpha_figure(alpha, 2, encoding.levels, encoding.bandwidth, (along, across))
-        write_bytes(folder / "alpha.png", picture)
+        write_bytes(folder.picture("alpha"), picture)
         maps = np.stack([upright(each) for each in response_maps(encoding, shape).numpy()])
-        write_bytes(folder / "scales.png", figures.scale_response_figure(maps))
+        write_bytes(folder.picture("scales"), figures.scale_response_figure(maps))
 
 
 def upright(values: NDArray[Any]) -> NDArray[Any]:

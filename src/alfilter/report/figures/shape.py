@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from alfilter.methods import Field
 from alfilter.metrics.shape import surface_samples
 from alfilter.report.figures.canvas import new_figure, png_bytes
 from alfilter.report.figures.run import alpha_figure
+from alfilter.runs.folder import RunFolder
 from alfilter.signals import write_image
 from alfilter.tasks import SdfTask
 from alfilter.tasks.sdf import RESOLUTION
@@ -26,17 +26,17 @@ _SPLATS = 1_500_000  # points of a surface that are drawn
 _SIDE = 192  # of the slice
 
 
-def draw_shape(folder: Path, model: Field, task: SdfTask, scores: Scores) -> None:
+def draw_shape(folder: RunFolder, model: Field, task: SdfTask, scores: Scores) -> None:
     """The pictures of a fitted shape. scores: with the surface that was scored, if there is one."""
     surface, reference = scores.samples, task.signal.triangles
     if reference is not None:
-        write_image(folder / "reference.png", view(reference))
+        write_image(folder.picture("reference"), view(reference))
     if surface is not None:
-        write_image(folder / "reconstruction.png", view(Triangles(surface.vertices, surface.faces)))
-    write_bytes(folder / "slice.png", slice_figure(model, task))
+        write_image(folder.picture("reconstruction"), view(Triangles(surface.vertices, surface.faces)))
+    write_bytes(folder.picture("slice"), slice_figure(model, task))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
-        write_bytes(folder / "alpha.png", alpha_slice(encoding))
+        write_bytes(folder.picture("alpha"), alpha_slice(encoding))
 
 
 def alpha_slice(encoding: FilteredFourier) -> bytes:

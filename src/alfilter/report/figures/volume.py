@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from alfilter.methods import Field
 from alfilter.report.figures import canvas
 from alfilter.report.figures import run as figures
 from alfilter.report.figures.arrays import error_map
+from alfilter.runs.folder import RunFolder
 from alfilter.signals import write_image
 from alfilter.tasks import VolumeTask
 
@@ -25,27 +25,27 @@ Array = NDArray[Any]
 Plane = tuple[int, int]  # an axis, and the sample along it that is fixed
 
 
-def draw_volume(folder: Path, model: Field, task: VolumeTask, scores: Scores) -> None:
+def draw_volume(folder: RunFolder, model: Field, task: VolumeTask, scores: Scores) -> None:
     """The pictures of a fitted volume or video: three planes, and the middle one of the first axis."""
     del scores  # a volume is not held whole
     shape = task.signal.shape
     middle = (0, shape[0] // 2)
     fitted, truth = slice_of(model, shape, middle), true_slice(task, middle)
     bits = 16 if task.signal.bits > 8 else 8
-    write_image(folder / "reference.png", _drawable(truth), bits)
-    write_image(folder / "reconstruction.png", _drawable(fitted), bits)
-    write_bytes(folder / "error.png", figures.error_figure(error_map(np.clip(fitted, 0, 1), truth)))
-    write_bytes(folder / "spectrum.png", figures.spectrum_figure(truth.mean(-1), np.clip(fitted, 0, 1).mean(-1)))
-    write_bytes(folder / "planes.png", planes_figure(model, task, planes_of(task)))
+    write_image(folder.picture("reference"), _drawable(truth), bits)
+    write_image(folder.picture("reconstruction"), _drawable(fitted), bits)
+    write_bytes(folder.picture("error"), figures.error_figure(error_map(np.clip(fitted, 0, 1), truth)))
+    write_bytes(folder.picture("spectrum"), figures.spectrum_figure(truth.mean(-1), np.clip(fitted, 0, 1).mean(-1)))
+    write_bytes(folder.picture("planes"), planes_figure(model, task, planes_of(task)))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
         alpha = alpha_slice(encoding, shape, middle)
         samples = int(shape[1]), int(shape[2])
         picture = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
-        write_bytes(folder / "alpha.png", picture)
+        write_bytes(folder.picture("alpha"), picture)
         device = encoding.alpha.values.device
         maps = slice_of(lambda x: encoding.responses(x.to(device)), shape, middle)
-        write_bytes(folder / "scales.png", figures.scale_response_figure(np.moveaxis(maps, -1, 0)))
+        write_bytes(folder.picture("scales"), figures.scale_response_figure(np.moveaxis(maps, -1, 0)))
 
 
 def planes_of(task: VolumeTask) -> list[Plane]:
