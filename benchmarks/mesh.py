@@ -86,8 +86,8 @@ def alone(arguments: argparse.Namespace) -> dict[str, Any]:
             save(fitted(task, arguments, 256, 8, arguments.steps or 600), model)
         command = [sys.executable, __file__, model, "--inside", "--resolution", str(arguments.resolution or 512)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    numbers: dict[str, Any] = json.loads(done.stdout)
+    return numbers
 
 
 def fitted(task: SdfTask, arguments: argparse.Namespace, width: int, depth: int, steps: int) -> Any:

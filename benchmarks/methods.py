@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alfilter.kernels import gather_scatter as gathering
+from alfilter.kernels import gather_scatter
 from alfilter.methods import METHODS, Field, build, parameter_count, training
 from alfilter.runtime.fork_pool import ForkPool
 from alfilter.runtime.memory import keep_freed_memory
@@ -117,10 +117,10 @@ class Gather:
         if not self.table.is_floating_point():
             self.table.index_select(0, self.rows.view(-1))
             return
-        found = torch.empty(len(self.rows), self.table.shape[1])
-        given: Any = self.rows.numpy(), self.weights.numpy()
-        gathering.gather(self.table.numpy(), *given, found.numpy())
-        gathering.scatter(found.numpy(), *given, torch.zeros_like(self.table).numpy())
+        gathered = torch.empty(len(self.rows), self.table.shape[1])
+        arrays: Any = self.rows.numpy(), self.weights.numpy()
+        gather_scatter.gather(self.table.numpy(), *arrays, gathered.numpy())
+        gather_scatter.scatter(gathered.numpy(), *arrays, torch.zeros_like(self.table).numpy())
 
 
 def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStack) -> Step:
@@ -164,13 +164,13 @@ def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack
 
 def measure(name: str, task: ImageTask, repeat: int, seconds: float, batch: int | None = None) -> dict[str, Any]:
     """Best seconds of a step and of its floor, in turns, after two that do not count."""
-    made = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
+    model = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
     setting = training(name, "default")
     batch = task.batch_size(setting.batch if batch is None else batch)
     size = min(setting.micro, batch // workers())
     with ExitStack() as after:
-        training_step = step(made, task, name, batch, after)  # first: it fits the encoding to the signal
-        runs = {"step": training_step, "floor": floor(made, task, size, batch, after)}
+        training_step = step(model, task, name, batch, after)  # first: it fits the encoding to the signal
+        runs = {"step": training_step, "floor": floor(model, task, size, batch, after)}
         best = dict.fromkeys(runs, float("inf"))
         start, turn = time.perf_counter(), 0
         while turn < repeat + 2 or time.perf_counter() - start < seconds:
@@ -188,7 +188,7 @@ def measure(name: str, task: ImageTask, repeat: int, seconds: float, batch: int 
     return {
         "method": name,
         "batch": batch,
-        "params": parameter_count(made),
+        "params": parameter_count(model),
         "ms": 1e3 * best["step"],
         "floor ms": 1e3 * best["floor"],
         "ratio": best["step"] / best["floor"],

@@ -39,33 +39,33 @@ class Timed(SdfTask):
 
     waited = 0.0
 
-    def prepare(self, *given: Any) -> None:  # `pieces` asks for it again, and is not counted twice
+    def prepare(self, *arguments: Any) -> None:  # `pieces` asks for it again, and is not counted twice
         began = time.perf_counter()
-        super().prepare(*given)
+        super().prepare(*arguments)
         self.waited += time.perf_counter() - began
 
-    def pieces(self, *given: Any) -> Any:
+    def pieces(self, *arguments: Any) -> Any:
         before, began = self.waited, time.perf_counter()
-        found = super().pieces(*given)
+        results = super().pieces(*arguments)
         self.waited = before + time.perf_counter() - began
-        return found
+        return results
 
 
 def products(sizes: list[tuple[int, int]], batch: int, chunk: int) -> Callable[[], object]:
     """The matrix products of one step, forward and backward, its chunks side by side."""
     weights = [torch.randn(outputs, inputs) / 16 for outputs, inputs in sizes]
     count = -(-batch // chunk)
-    made = [
+    samples = [
         ([torch.randn(chunk, i) for _, i in sizes], [torch.randn(chunk, o) for o, _ in sizes]) for _ in range(workers())
     ]
-    room = [
+    buffers = [
         ([torch.empty(chunk, o) for o, _ in sizes], [torch.empty(chunk, i) for _, i in sizes],
          [torch.empty(o, i) for o, i in sizes])
         for _ in range(workers())
     ]  # fmt: skip
 
     def work(position: int, _: None) -> None:
-        (inputs, grads), (outs, by_input, by_weight) = made[position], room[position]
+        (inputs, grads), (outs, by_input, by_weight) = samples[position], buffers[position]
         for _ in range(position, count, workers()):
             for x, w, out in zip(inputs, weights, outs, strict=True):
                 torch.mm(x, w.t(), out=out)
@@ -104,26 +104,26 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
         return (time.perf_counter() - began) / count, task.waited / count
 
     steps(24 * task.window)  # the window is full, everything is compiled
-    found: dict[str, Any] = {"step": [], "waiting": [], "products": []}
+    results: dict[str, Any] = {"step": [], "waiting": [], "products": []}
     for _ in range(turns):
         seconds, waiting = steps(24 * BLOCKS)
-        found["step"].append(seconds)
-        found["waiting"].append(waiting / seconds)
+        results["step"].append(seconds)
+        results["waiting"].append(waiting / seconds)
         for chunk, run in floors.items():
             run()
             began = time.perf_counter()
             for _ in range(24):
                 run()
             # a batch that is no multiple of the chunk pays for its own rows only
-            found["products"].append((time.perf_counter() - began) / 24 * batch / (-(-batch // chunk) * chunk))
-    best, floor = min(found["step"]), min(found["products"])
+            results["products"].append((time.perf_counter() - began) / 24 * batch / (-(-batch // chunk) * chunk))
+    best, floor = min(results["step"]), min(results["products"])
     return {
         "setting": f"{method} {preset}, {len(sizes) - 1}×{sizes[0][0]}, batch {batch}",
         "threads": workers(),
         "step ms": round(1e3 * best, 2),
         "products ms": round(1e3 * floor, 2),
         "of the products": round(floor / best, 3),
-        "waiting for samples": round(max(found["waiting"]), 4),
+        "waiting for samples": round(max(results["waiting"]), 4),
     }
 
 

@@ -101,14 +101,14 @@ def _plain_field(field: Field, x: Tensor) -> Tensor:
 def peer(*command: str) -> Step:
     """A step in a process of its own, which takes one for every line it reads."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    asked, answered = process.stdin, process.stdout
-    assert asked is not None
-    assert answered is not None
+    requests, replies = process.stdin, process.stdout
+    assert requests is not None
+    assert replies is not None
 
     def run() -> None:
-        asked.write("step\n")
-        asked.flush()
-        if not answered.readline():
+        requests.write("step\n")
+        requests.flush()
+        if not replies.readline():
             raise SystemExit(f"the peer ended: {' '.join(command)}; is jax installed for it?")
 
     return run
@@ -136,20 +136,20 @@ def measure(steps: dict[str, Step], repeat: int) -> dict[str, list[float]]:
     return seconds
 
 
-def share(dear: Step, cheap: Step, turns: int) -> float:
-    """What `dear` costs above `cheap`, as a share of itself: the median over turns of both, side by side.
+def share(costly: Step, cheap: Step, turns: int) -> float:
+    """What `costly` costs above `cheap`, as a share of itself: the median over turns of both, side by side.
 
     The two differ by a few percent, less than a shared machine drifts from minute to minute, so each turn compares
-    neighbours in time, in changing order (dear, cheap, cheap, dear), and the median drops disturbed turns.
+    neighbours in time, in changing order (costly, cheap, cheap, costly), and the median drops disturbed turns.
     """
     shares = []
     for _ in range(turns):
-        seconds = {dear: 0.0, cheap: 0.0}
-        for run in (dear, cheap, cheap, dear):
+        seconds = {costly: 0.0, cheap: 0.0}
+        for run in (costly, cheap, cheap, costly):
             began = time.perf_counter()
             run()
             seconds[run] += time.perf_counter() - began
-        shares.append(1 - seconds[cheap] / seconds[dear])
+        shares.append(1 - seconds[cheap] / seconds[costly])
     return statistics.median(shares)
 
 
@@ -161,11 +161,11 @@ def alone(*words: str) -> float:
 
 def _share(turns: int) -> float:
     """The filter's share of a step."""
-    task, found = ImageTask.from_file("sample:astronaut"), fields()
-    dear, cheap = (step(found[name], task) for name in ("al-sine", "fourier-sine"))
-    for run in (dear, cheap):
+    task, by_name = ImageTask.from_file("sample:astronaut"), fields()
+    costly, cheap = (step(by_name[name], task) for name in ("al-sine", "fourier-sine"))
+    for run in (costly, cheap):
         run()
-    return share(dear, cheap, turns)
+    return share(costly, cheap, turns)
 
 
 def _peak() -> float:
@@ -211,7 +211,7 @@ def summary(seconds: dict[str, list[float]], peak: float, of_filter: float) -> d
     }
 
 
-def show(found: dict[str, object]) -> None:
+def show(results: dict[str, object]) -> None:
     targets = {
         "al-sine of products": "≥ 0.88",
         "al-relu of products": "≥ 0.95",
@@ -220,15 +220,15 @@ def show(found: dict[str, object]) -> None:
         "share of the filter": "≤ 0.06",
         "peak megabytes": "≤ 512",
     }
-    best, median = found["seconds"], found["median"]
+    best, median = results["seconds"], results["median"]
     assert isinstance(best, dict)
     assert isinstance(median, dict)
-    print(f"{'one step, ' + str(found['threads']) + ' threads':24}{'best s':>9}{'median s':>10}")
+    print(f"{'one step, ' + str(results['threads']) + ' threads':24}{'best s':>9}{'median s':>10}")
     for name in best:
         print(f"{name:24}{best[name]:9.3f}{median[name]:10.3f}")
     print()
     for name, target in targets.items():
-        value = found[name]
+        value = results[name]
         print(f"{name:24}{'not measured' if value is None else format(value, '9.3f')}   {target}")
 
 
@@ -262,11 +262,11 @@ def main() -> None:
     if arguments.jax_python:
         script = str(Path(__file__).with_name("jax_peer.py"))
         steps |= {f"jax, {mode}": peer(arguments.jax_python, script, mode) for mode in ("one pass", "pieces")}
-    found = summary(measure(steps, arguments.repeat), peak, of_filter)
+    results = summary(measure(steps, arguments.repeat), peak, of_filter)
     if arguments.json:
-        print(json.dumps(found))
+        print(json.dumps(results))
     else:
-        show(found)
+        show(results)
 
 
 if __name__ == "__main__":

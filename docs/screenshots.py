@@ -218,23 +218,23 @@ def take(browser: Any, where: str, shot: Shot, out: Path) -> None:
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    asked.add_argument("--runs", type=Path, default=Path("runs/screenshots"), help="where the fitted models are kept")
-    asked.add_argument("--out", type=Path, default=IMAGES, help="where the pictures go (default: docs/images)")
-    asked.add_argument("--only", help="names of pictures, or all (default: those that a document shows)")
-    given = asked.parse_args()
-    names = given.only.split(",") if given.only else [shot.name for shot in SHOTS if shot.shown]
-    shots = [shot for shot in SHOTS if shot.name in names or given.only == "all"]
-    fitted(given.runs, {name for shot in shots for name in shot.runs})
-    given.out.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=Path, default=Path("runs/screenshots"), help="where the fitted models are kept")
+    parser.add_argument("--out", type=Path, default=IMAGES, help="where the pictures go (default: docs/images)")
+    parser.add_argument("--only", help="names of pictures, or all (default: those that a document shows)")
+    arguments = parser.parse_args()
+    names = arguments.only.split(",") if arguments.only else [shot.name for shot in SHOTS if shot.shown]
+    shots = [shot for shot in SHOTS if shot.name in names or arguments.only == "all"]
+    fitted(arguments.runs, {name for shot in shots for name in shot.runs})
+    arguments.out.mkdir(parents=True, exist_ok=True)
     program = os.environ.get("ALFILTER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     words = ["--no-sandbox", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]  # no graphics card is needed
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=program, args=words)
         for shot in shots:
-            with address(shot, given.runs) as where:
-                take(browser, where, shot, given.out)
-            print(given.out / f"{shot.name}.jpg")
+            with address(shot, arguments.runs) as where:
+                take(browser, where, shot, arguments.out)
+            print(arguments.out / f"{shot.name}.jpg")
         browser.close()
 
 
