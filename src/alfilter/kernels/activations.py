@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from alfilter.kernels.exp import exp
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.sincos import sincos, sine_row
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def sine_forward(z: Any, bias: Any, omega: Any, slope: Any) -> None:
     """z ← sin(ω(z+b)) in place, slope = ω cos(ω(z+b)); both (n, w), in one piece like b."""
     rows, width = z.shape
@@ -26,7 +24,7 @@ def sine_forward(z: Any, bias: Any, omega: Any, slope: Any) -> None:
         sine_row(values + first, offsets, omega, slopes + first, width)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def slope_backward(grad: Any, slope: Any, sums: Any) -> None:
     """grad ← grad ⊙ slope in place (n, w); sums (w,) += its column sums."""
     rows, width = grad.shape
@@ -37,7 +35,7 @@ def slope_backward(grad: Any, slope: Any, sums: Any) -> None:
             sums[j] += g
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def relu_forward(z: Any, bias: Any) -> None:
     """z ← max(z+b, 0) in place, NaN kept; (n, w)."""
     rows, width = z.shape
@@ -47,7 +45,7 @@ def relu_forward(z: Any, bias: Any) -> None:
             z[i, j] = f4(0) if v < f4(0) else v
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def relu_backward(grad: Any, value: Any, sums: Any) -> None:
     """grad ← grad where value > 0, else 0, in place (n, w); sums (w,) += its column sums."""
     rows, width = grad.shape
@@ -58,7 +56,7 @@ def relu_backward(grad: Any, value: Any, sums: Any) -> None:
             sums[j] += g
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def gauss_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """exp(-(s z)²) and -2 s² z exp(-(s z)²)."""
     rows, width = z.shape
@@ -70,7 +68,7 @@ def gauss_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None
             slope[i, j] = f4(-2) * scale * u * v
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """cos(ωz) e and -(ω sin(ωz) + 2 s² z cos(ωz)) e with e = exp(-(s z)²)."""
     rows, width = z.shape
@@ -84,7 +82,7 @@ def wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> No
             slope[i, j] = -(omega * s + f4(2) * scale * u * c) * e
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def complex_wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """exp(jωz - |sz|²) of z = (real parts | imaginary parts); slope = (-2s²a | -ω-2s²b), of its logarithm."""
     rows, width = z.shape
@@ -102,7 +100,7 @@ def complex_wavelet_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: An
             slope[i, half + j] = -omega - f4(2) * square * b
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def complex_wavelet_backward(grad: Any, value: Any, slope: Any, omega: Any, sums: Any) -> None:
     """grad ← its product with the wavelet's Jacobian, in place; sums (2w,) += its column sums."""
     rows, width = grad.shape
@@ -120,7 +118,7 @@ def complex_wavelet_backward(grad: Any, value: Any, slope: Any, omega: Any, sums
             sums[half + j] += b
 
 
-@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
+@kernel(fastmath=FAST, error_model="numpy")
 def sinc_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """sin(u)/u and ω(cos u - sin(u)/u)/u, u = ωz; their series near zero."""
     rows, width = z.shape
@@ -139,7 +137,7 @@ def sinc_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
             slope[i, j] = omega * (t if near else (c - far) * r)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
+@kernel(fastmath=FAST, error_model="numpy")
 def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
     """tanh(β sin u) and (1 - tanh²) β ω cos u, u = ωz; tanh by e^(-2|a|)."""
     rows, width = z.shape
@@ -157,7 +155,7 @@ def hosc_forward(z: Any, bias: Any, omega: Any, beta: Any, slope: Any) -> None:
             slope[i, j] = f4(4) * e * r * r * beta * omega * c
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def finer_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """sin(ω(|z|+1)z) and ω(|z|+1) cos(…), the scale held fixed."""
     rows, width = z.shape
@@ -170,7 +168,7 @@ def finer_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None
             slope[i, j] = w * c
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def finer_full_forward(z: Any, bias: Any, omega: Any, scale: Any, slope: Any) -> None:
     """sin(ω(|z|+1)z) and ω(2|z|+1) cos(…), the whole derivative."""
     rows, width = z.shape

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 
 _BLOCK = 1024  # numbers in the first cache between two passes
 _TINY = f4(1e-37)  # smaller numbers are close to the denormal ones, on which a processor is many times slower
 
 
-@njit(fastmath=FAST, cache=True, nogil=True, error_model="numpy")
+@kernel(fastmath=FAST, error_model="numpy")
 def adam_update(
     p: Any,
     g: Any,
@@ -44,7 +43,7 @@ def adam_update(
         p[i] = p[i] * keep - rate * m / (np.sqrt(v) / correction + epsilon)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def adam_update_sums(
     p: Any,
     sums: Any,
@@ -73,4 +72,5 @@ def adam_update_sums(
                 more[i] = f4(0)
         own = p[begin:end]
         adam_update(own, g, mean[begin:end], square[begin:end], gain1, beta2, gain2, correction, epsilon, rate, keep)
-        g[:] = f4(0)
+        for i in range(end - begin):
+            g[i] = f4(0)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, round_up8
-from alfilter.kernels.jit import f4
+from alfilter.kernels.jit import f4, kernel
 from alfilter.kernels.mlp import (
     BLOCK,
     RELU,
@@ -22,6 +22,7 @@ from alfilter.kernels.mlp import (
     panel_offsets,
     restore_weight_order,
     stride,
+    widest_row,
 )
 from alfilter.kernels.rowwise import add_rows, sine_sum_backward, slope_backward
 from alfilter.kernels.sincos import sine_row
@@ -38,7 +39,7 @@ def _sines(z: Any, count: int, bias: Any, omega: Any, slope: Any, first: int) ->
         sine_row(values + i * step, offsets, omega, slopes + 4 * (first + i) * width, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def filter_bank_forward(
     features: Any,
     entry: Any,
@@ -91,7 +92,7 @@ def filter_bank_forward(
         copy_block(output.ctypes.data, output.shape[1], values.ctypes.data + 4 * first * last, last, count, last)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def filter_bank_backward(
     grad: Any,
     features: Any,
@@ -126,7 +127,7 @@ def filter_bank_backward(
     step, own = 4 * wide, 4 * width
     merge_panels = np.empty(panel_offsets(sizes, True)[-1], np.float32)
     pack_weights(params, sizes, True, merge_panels)
-    widest = stride(max(sizes[1:]))
+    widest = widest_row(sizes)
     block_grad, spare = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
     by_block = np.empty((BLOCK, stride(sizes[0])), np.float32)
     for first in range(0, points, BLOCK):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.sincos import sincos
 
 _NEGLIGIBLE = 18.0  # e^-18 is below half a unit in the last place of one
@@ -38,7 +38,7 @@ def _edge(shift: Any, kappa: Any, powers: Any, sigmoid: Any, rest: Any) -> None:
         rest[c] = e / (f4(1) + e)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def filtered_encoding_forward(
     x: Any, alpha: Any, half: Any, kappa: Any, peak: Any, powers: Any, out: Any, slope: Any
 ) -> None:
@@ -67,7 +67,7 @@ def filtered_encoding_forward(
             slope[i, c] = filtered * kappa * (down[c] - up_rest[c])
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def row_dot(a: Any, b: Any, out: Any) -> None:
     """out_i = Σ_j a_ij b_ij; (n, w), (n, w) → (n,)."""
     rows, width = a.shape

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from alfilter.kernels.exp import exp
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.sincos import sincos
 
 
@@ -26,7 +26,7 @@ def _angles(x: Any, i: int, omega: Any, phase: Any, angle: Any) -> None:
             angle[j] += x[i, k] * omega[k, j]
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def gabor_product_forward(
     a: Any, bias: Any, x: Any, omega: Any, phase: Any, centre: Any, gamma: Any, out: Any, by_factor: Any, by_angle: Any
 ) -> None:
@@ -49,7 +49,7 @@ def gabor_product_forward(
             by_angle[i, j] = v * c * e
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def gabor_product_backward(
     grad: Any, by_factor: Any, by_angle: Any, x: Any, by_a: Any, by_bias: Any, by_phase: Any, by_omega: Any
 ) -> None:
@@ -69,7 +69,7 @@ def gabor_product_backward(
                 by_omega[k, j] += x[i, k] * angle_grad[j]
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def envelope_backward(grad: Any, out: Any, x: Any, centre: Any, gamma: Any, by_centre: Any, by_gamma: Any) -> None:
     """by_centre (d, w) += Σ g·out γ(x-μ), by_gamma (w,) -= Σ g·out |x-μ|²/2."""
     rows, width = grad.shape

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def corners(
     x: Any, cells: Any, offsets: Any, masks: Any, primes: Any, snap: Any, index: Any, weight: Any
 ) -> None:  # x (n, d), cells (L, d) → index, weight (n, L, 2^d)
@@ -52,7 +51,7 @@ def corners(
                 index[i, level, c] += first
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def gather(table: Any, index: Any, weight: Any, out: Any) -> None:
     """out (n, F) = Σ_k weight (n, K) table (R, F) [index (n, K)]; a negative index is no row."""
     points, count = index.shape
@@ -78,7 +77,7 @@ def gather(table: Any, index: Any, weight: Any, out: Any) -> None:
                     out[i, f] += share * table[row, f]
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def scatter(grad: Any, index: Any, weight: Any, table: Any) -> None:
     """table (R, F) += the transpose of `gather` on grad (n, F)."""
     points, count = index.shape

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from alfilter.kernels.jit import kernel
 from alfilter.kernels.llvm import I64, LANES, NO_RESULT, VECTOR, VectorBuilder, constant, intrinsic
 
 PANEL = 2 * LANES  # columns of a panel and of a tile
@@ -236,7 +237,7 @@ def round_up8(width: int) -> int:
     return (width + 7) // 8 * 8
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def matmul(a: Any, b: Any, out: Any) -> None:
     """out (m, n) ← a (m, k) b (k, n); a and b of any strides, rows of `out` contiguous."""
     panels = np.empty(((b.shape[1] + PANEL - 1) // PANEL, b.shape[0], PANEL), np.float32)

@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.llvm import FLOAT, I32, I64, NO_RESULT, VectorBuilder, intrinsic
 
 BLOCK = 256  # points whose corners are computed at once
@@ -251,7 +251,7 @@ def add_levels(
             scatter(len(x), buffers, count, grad[begin : begin + count], skip + level * table.shape[1], table)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def lookup_forward(x: Any, levels: Levels, response: Any, table: Any, skip: int, out: Any) -> None:
     """out (n, s + L F), from column s on = Σ_c w_c table (R, F) [row_c] of x (d, n), level by level.
 
@@ -260,7 +260,7 @@ def lookup_forward(x: Any, levels: Levels, response: Any, table: Any, skip: int,
     read_levels(x, 0, levels, response, table, skip, out, corner_buffers(len(x)))
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def lookup_backward(x: Any, levels: Levels, response: Any, grad: Any, skip: int, table: Any) -> None:
     """table (R, F) += the transpose of `lookup_forward` on grad (n, s + L F)."""
     add_levels(x, 0, levels, response, grad, skip, table, corner_buffers(len(x)))

@@ -14,7 +14,7 @@ from numba import njit
 
 from alfilter.kernels.gemm import round_up8
 from alfilter.kernels.grid_lookup import Corners, Levels, add_levels, corner_buffers, read_levels
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.level_filter import alpha_gradient, respond
 from alfilter.kernels.mlp import (
     BLOCK,
@@ -26,6 +26,7 @@ from alfilter.kernels.mlp import (
     panel_offsets,
     restore_weight_order,
     stride,
+    widest_row,
 )
 
 TILE = 2048  # points whose features are in the second cache, beside the rows of a level
@@ -42,7 +43,7 @@ class Loss(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """H_j = σ(κ(min(α, cap) - e_j)) with α = unit · I(x; A). grid: of A, one level. edges: (L,); without, no filter.
+    """H_j = σ(κ(min(α, cap) - e_j)) with α = unit · I(x; A). grid: of A, one level. edges: (L,).
 
     cap: (n,), one per point, or (1,), the same for all.
     """
@@ -92,7 +93,8 @@ def _collect(flat: Any, starts: Any, sizes: Any, out: Any) -> None:
     for l in range(len(sizes) - 1):
         for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
             first = starts[2 * l + part]
-            out[at : at + count] = flat[first : first + count]
+            for i in range(count):
+                out[at + i] = flat[first + i]
             at += count
 
 
@@ -149,16 +151,17 @@ def add_alpha(
     add_levels(x, first, filtered.grid, alpha[:0], alpha, 0, by_values, buffers)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def grid_mlp_gradient(
-    x: Any, y: Any, begin: int, end: int, loss: Loss, levels: Levels, table: Any, filtered: Filter, alpha_values: Any,
+    x: Any, y: Any, begin: int, end: int, loss: Loss, levels: Levels, table: Any, filtered: Filter | None, values: Any,
     network: Perceptron, flat: Any, by_table: Any, by_alpha: Any, by_flat: Any,
 ) -> float:  # fmt: skip
     """The loss of the points begin … end-1; adds its gradient to by_table, by_alpha and by_flat.
 
-    x: (d, n). y: (n, c) or (n, c + 1). table: (R, F). alpha_values: A, (nodes, 1). flat: where `network.starts` count.
+    x: (d, n). y: (n, c) or (n, c + 1). table: (R, F). flat: where `network.starts` count. filtered: None if there is
+    no filter, of which nothing is compiled then; values: A, (nodes, 1).
     """
-    sizes, kind, has_filter = network.sizes, network.kind, len(filtered.edges) > 0
+    sizes, kind = network.sizes, network.kind
     inputs, dims = sizes[0], len(x)
     skip = dims if network.coordinates else 0
     params = np.empty(network_size(sizes), np.float32)
@@ -171,15 +174,16 @@ def grid_mlp_gradient(
     pack_weights(params, sizes, False, forward_panels)
     pack_weights(params, sizes, True, backward_panels)
     tile = min(TILE, end - begin)
-    buffers, alpha, by_capped = corner_buffers(dims), np.empty((tile, 1), f4), np.empty(tile, f4)
-    features = np.empty((tile, round_up8(inputs)), f4)
-    by_features = (
-        np.empty((tile, round_up8(inputs)), f4) if has_filter else features
-    )  # in place where none is read again
-    response = np.empty((len(filtered.edges), tile), f4)
+    buffers, features = corner_buffers(dims), np.empty((tile, round_up8(inputs)), f4)
+    if filtered is None:
+        by_features, response = features, np.empty((0, 0), f4)  # in place: no feature is read again
+    else:
+        by_features, response = np.empty((tile, round_up8(inputs)), f4), np.empty((len(filtered.edges), tile), f4)
+        alpha, by_capped = np.empty((tile, 1), f4), np.empty(tile, f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
     slopes = np.empty(len(hidden) if kind == SINE else 0, f4)
-    block_grad, spare = np.empty((BLOCK, stride(max(sizes[1:]))), f4), np.empty((BLOCK, stride(max(sizes[1:]))), f4)
+    widest = widest_row(sizes)
+    block_grad, spare = np.empty((BLOCK, widest), f4), np.empty((BLOCK, widest), f4)
     output = np.empty((BLOCK, stride(sizes[-1])), f4)
     total = 0.0
     for first in range(begin, end, tile):
@@ -187,8 +191,8 @@ def grid_mlp_gradient(
         for k in range(skip):
             for i in range(count):
                 features[i, k] = x[k, first + i]
-        if has_filter:
-            tile_response(x, first, filtered, alpha_values, alpha[:count], response, buffers)
+        if filtered is not None:
+            tile_response(x, first, filtered, values, alpha[:count], response, buffers)
         read_levels(x, first, levels, response, table, skip, features[:count], buffers)
         for low in range(0, count, BLOCK):
             m = min(BLOCK, count - low)
@@ -201,7 +205,7 @@ def grid_mlp_gradient(
                 block_grad, spare, block, 0, BLOCK, sizes, backward_panels, kind, hidden, slopes, sums, by_block
             )
         add_levels(x, first, levels, response, by_features[:count], skip, by_table, buffers)
-        if has_filter:
+        if filtered is not None:
             alpha_gradient(features[:count, :inputs], by_features, skip, filtered.kappa, response, by_capped[:count])
             add_alpha(x, first, filtered, alpha[:count], by_capped, by_alpha, buffers)
     restore_weight_order(sums, sizes)
@@ -221,7 +225,7 @@ def _sum_levels(rows: Any, dims: int, size: int, inputs: Any) -> None:
                 own[dims + f] = rows[i, dims + l * size + f] + (inputs[l - 1, i, dims + f] if l > 0 else f4(0))
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def grid_decoders_gradient(
     x: Any, y: Any, begin: int, end: int, loss: Loss, levels: Levels, table: Any, network: Perceptron, flat: Any,
     by_table: Any, by_flat: Any,
@@ -246,7 +250,8 @@ def grid_decoders_gradient(
     features = np.empty((tile, dims + count_levels * size), f4)
     level_inputs, by_input = np.empty((count_levels, BLOCK, inputs), f4), np.empty((BLOCK, round_up8(inputs)), f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
-    block_grad, spare = np.empty((BLOCK, stride(max(sizes[1:]))), f4), np.empty((BLOCK, stride(max(sizes[1:]))), f4)
+    widest = widest_row(sizes)
+    block_grad, spare = np.empty((BLOCK, widest), f4), np.empty((BLOCK, widest), f4)
     output = np.empty((BLOCK, stride(sizes[-1])), f4)
     total = 0.0
     for first in range(begin, end, tile):

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import njit
 
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 
 
 @njit(fastmath=FAST, inline="always")
@@ -30,7 +30,7 @@ def _corner(x: Any, i: int, shape: Any, strides: Any, corner: int) -> Any:
     return index, share
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def interpolate_forward(grid: Any, shape: Any, strides: Any, x: Any, out: Any) -> None:
     """d-linear interpolation of a scalar grid (flat) at x (n, d) → out (n,); pictures are written out."""
     rows, dims = x.shape
@@ -50,7 +50,7 @@ def interpolate_forward(grid: Any, shape: Any, strides: Any, x: Any, out: Any) -
         out[i] = total
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def interpolate_backward(grad: Any, shape: Any, strides: Any, x: Any, out: Any) -> None:
     """out += the transpose of the interpolation."""
     rows, dims = x.shape

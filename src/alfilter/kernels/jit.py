@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numba import njit
+
+from alfilter.kernels.cache import KernelCache
 
 f4 = np.float32
 # Contraction to fused multiply-adds is allowed; reassociation and finite-only arithmetic are not, since a NaN must
 # reach the loss and sums must not depend on the compiler's choices.
 FAST = {"contract", "nsz", "arcp"}
+
+
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that ops call: without the interpreter's lock, and kept in this package's own cache.
+
+    options: those of `numba.njit`. What kernels call among themselves is an `njit` without a cache: it becomes part of
+    the kernels.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(nogil=True, **options)(function)
+        dispatcher._cache = KernelCache(function)  # as `cache=True` would set numba's own
+        return dispatcher
+
+    return compiled

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from alfilter.kernels.grid_lookup import Levels, add_levels, corner_buffers, read_levels
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 
 _LOG2_E, _LN_2 = f4(1.44269504), (f4(0.693359375), f4(-2.12194440e-4))  # ln 2 in two parts
 _EXP = (f4(1.9875691500e-4), f4(1.3981999507e-3), f4(8.3334519073e-3), f4(4.1665795894e-2), f4(1.6666665459e-1))
@@ -57,7 +57,8 @@ def alpha_gradient(filtered: Any, grad: Any, skip: int, kappa: Any, response: An
 
     filtered, grad: (m, s + L F …). response: H (L, ≥m).
     """
-    out[:] = f4(0)
+    for i in range(len(out)):
+        out[i] = f4(0)
     levels = len(response)
     features = (filtered.shape[1] - skip) // levels
     for j in range(levels):
@@ -70,7 +71,7 @@ def alpha_gradient(filtered: Any, grad: Any, skip: int, kappa: Any, response: An
         out[i] *= kappa
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def filtered_forward(
     x: Any, levels: Levels, alpha: Any, edges: Any, kappa: Any, table: Any, skip: int, out: Any
 ) -> None:
@@ -80,7 +81,7 @@ def filtered_forward(
     read_levels(x, 0, levels, response, table, skip, out, corner_buffers(len(x)))
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def filtered_backward(
     x: Any, levels: Levels, alpha: Any, edges: Any, kappa: Any, filtered: Any, grad: Any, skip: int, by_table: Any,
     by_alpha: Any,

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from alfilter.kernels.gemm import PANEL, copy_block, gemm, gemm_packed, pack_panels, round_up8
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.rowwise import add_bias, add_bias_relu, add_column_sums, relu_backward, slope_backward
 from alfilter.kernels.sincos import sine_row
 
@@ -21,10 +21,21 @@ BLOCK = 96  # points: sixteen tiles of rows; layers of up to a hundred neurons f
 RELU, SINE = 0, 1
 
 
-@njit(inline="always")
-def stride(width: int) -> int:
+def row_stride(width: int) -> int:
     """Numbers from one row of a hidden layer to the next; with a power of two, rows would share few cache sets."""
     return (width + PANEL - 1) // PANEL * PANEL + PANEL
+
+
+stride = njit(inline="always")(row_stride)
+
+
+@njit(nogil=True)
+def widest_row(sizes: Any) -> int:
+    """The stride of the widest layer."""
+    widest = 0
+    for l in range(1, len(sizes)):
+        widest = max(widest, sizes[l])
+    return stride(widest)
 
 
 @njit(nogil=True)
@@ -193,13 +204,16 @@ def restore_weight_order(sums: Any, sizes: Any) -> None:
     for l in range(len(sizes) - 1):
         if sizes[l] < sizes[l + 1]:
             by_weight = _layer(sums, sizes, l)[0]
-            transposed = by_weight.reshape(sizes[l], sizes[l + 1]).copy()
-            for i in range(sizes[l + 1]):
-                for j in range(sizes[l]):
-                    by_weight[i, j] = transposed[j, i]
+            inputs, outputs = sizes[l], sizes[l + 1]
+            transposed, flat = np.empty(inputs * outputs, np.float32), by_weight.reshape(inputs * outputs)
+            for i in range(len(flat)):
+                transposed[i] = flat[i]
+            for i in range(outputs):
+                for j in range(inputs):
+                    by_weight[i, j] = transposed[j * outputs + i]
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def mlp_forward(x: Any, sizes: Any, params: Any, kind: int, omega: Any, hidden: Any, slopes: Any, out: Any) -> None:
     """out (n, c) = the perceptron at x (n, C); fills `hidden` and, for a sine, `slopes`."""
     points = len(x)
@@ -212,7 +226,7 @@ def mlp_forward(x: Any, sizes: Any, params: Any, kind: int, omega: Any, hidden: 
         copy_block(output.ctypes.data, output.shape[1], out.ctypes.data + 4 * first * width, width, len(block), width)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def mlp_backward(
     grad: Any, x: Any, sizes: Any, params: Any, kind: int, hidden: Any, slopes: Any, by_params: Any, by_x: Any
 ) -> None:
@@ -220,7 +234,7 @@ def mlp_backward(
     points = len(x)
     panels = np.empty(panel_offsets(sizes, True)[-1], np.float32)
     pack_weights(params, sizes, True, panels)
-    widest = stride(max(sizes[1:]))
+    widest = widest_row(sizes)
     block_grad, spare = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
     size, width = sizes[0], sizes[-1]
     direct = size % 8 == 0  # rows of x are whole vectors
@@ -251,7 +265,7 @@ def _level_inputs(features: Any, first: int, end: int, dims: int, size: int, inp
                 row[dims + f] = features[i, dims + l * size + f] + (inputs[l - 1, i - first, dims + f] if l else f4(0))
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def level_decoders_forward(features: Any, dims: int, sizes: Any, params: Any, out: Any) -> None:
     """out (L, n, c) = of every level its own ReLU perceptron at [x, g_0 + … + g_l].
 
@@ -274,7 +288,7 @@ def level_decoders_forward(features: Any, dims: int, sizes: Any, params: Any, ou
             copy_block(output.ctypes.data, output.shape[1], target, width, end - first, width)
 
 
-@njit(fastmath=FAST, cache=True, nogil=True)
+@kernel(fastmath=FAST)
 def level_decoders_backward(
     grad: Any, features: Any, dims: int, sizes: Any, params: Any, by_params: Any, by_features: Any
 ) -> None:
@@ -290,7 +304,7 @@ def level_decoders_backward(
         pack_weights(params[l], sizes, True, backward_panels[l])
     inputs = np.empty((levels, BLOCK, sizes[0]), np.float32)
     hidden = np.empty(BLOCK * _saved_width(sizes), np.float32)
-    widest = stride(max(sizes[1:]))
+    widest = widest_row(sizes)
     block_grad, spare = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
     by_input, width = np.empty((BLOCK, stride(sizes[0])), np.float32), sizes[-1]
     for first in range(0, points, BLOCK):

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, round_up8
-from alfilter.kernels.jit import f4
+from alfilter.kernels.jit import f4, kernel
 from alfilter.kernels.mlp import BLOCK, stride
 from alfilter.kernels.rowwise import add_bias, add_rows, multiply_rows, sine_product_backward, slope_backward
 from alfilter.kernels.sincos import sine_row
@@ -28,7 +28,7 @@ def _filter(x: Any, factor: Any, phase: Any, sine: Any, cosine: Any) -> None:
         sine_row(sine.ctypes.data + i * step, phase.ctypes.data, f4(1), cosine.ctypes.data + i * step, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sine_filters_forward(
     x: Any,
     omegas: Any,
@@ -68,7 +68,7 @@ def sine_filters_forward(
                 copy_block(output.ctypes.data, output.shape[1], target, values, count, values)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sine_filters_backward(
     grad: Any,
     x: Any,

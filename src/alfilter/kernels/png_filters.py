@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from alfilter.kernels.jit import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def unfilter(lines: Any, plain: Any, size: int) -> bool:
     """Undo filters None, Sub, Up, Average, Paeth row by row into `plain`; True if a filter is unknown.
 

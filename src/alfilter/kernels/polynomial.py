@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, round_up8
+from alfilter.kernels.jit import kernel
 from alfilter.kernels.mlp import BLOCK, stride
 from alfilter.kernels.rowwise import (
     add_bias,
@@ -29,7 +30,7 @@ def _affine(x: Any, factor: Any, offset: Any, out: Any) -> None:
     add_bias(out.ctypes.data, 4 * out.shape[1], offset.ctypes.data, len(x), len(offset))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def polynomial_forward(
     x: Any,
     maps: Any,
@@ -69,7 +70,7 @@ def polynomial_forward(
         copy_block(output.ctypes.data, output.shape[1], out.ctypes.data + 4 * first * values, values, count, values)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def polynomial_backward(
     grad: Any,
     x: Any,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from alfilter.kernels.jit import FAST, f4
+from alfilter.kernels.jit import FAST, f4, kernel
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def bending(values: Any, strides: Any, weights: Any, out: Any) -> None:
     """out = Σ_h D_hᵀ W_h D_h v with (D_h v)_i = v_{i+s} - 2 v_i + v_{i-s}.
 

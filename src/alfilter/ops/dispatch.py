@@ -1,27 +1,78 @@
-"""Whether the compiled CPU kernels may replace plain tensor code, and second derivatives of functions that use them."""
+"""The way to the compiled kernels: whether they may replace tensor code, which are called, second derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+if TYPE_CHECKING:
+    from alfilter.kernels.compile import Call as Call
 
-@cache
+
+_local = threading.local()
+
+
 def load_kernels(name: str) -> Any:
     """The module `alfilter.kernels.<name>`, imported when it is first needed; call after `can_use_kernels`."""
+    calls: list[Call] | None = getattr(_local, "calls", None)
+    return _module(name) if calls is None else _Recorder(_module(name), calls)
+
+
+@cache
+def _module(name: str) -> Any:
     return import_module(f"alfilter.kernels.{name}")
+
+
+@contextmanager
+def recorded_calls() -> Iterator[list[Call]]:
+    """Inside, in this thread, kernels are not run: the list is filled with what would have been called.
+
+    What they would have computed is left as it was allocated.
+    """
+    calls: list[Call] = []
+    _local.calls = calls
+    try:
+        yield calls
+    finally:
+        _local.calls = None
+
+
+class _Recorder:
+    """A module of kernels whose calls are recorded instead of made."""
+
+    def __init__(self, module: Any, calls: list[Call]) -> None:
+        self._module, self._calls = module, calls
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        return (
+            {key: self._replace(one) for key, one in value.items()} if isinstance(value, dict) else self._replace(value)
+        )
+
+    def _replace(self, value: Any) -> Any:
+        compiling = _module("compile")
+        if not compiling.is_kernel(value):
+            return value
+
+        def record(*arguments: Any) -> float:
+            self._calls.append(compiling.Call.of(value, arguments))
+            return 0.0
+
+        return record
 
 
 @cache
 def kernels_available() -> bool:
     """Whether numba, which compiles the kernels, can be imported."""
     try:
-        load_kernels("jit")
+        _module("jit")
     except ImportError:
         return False
     return True

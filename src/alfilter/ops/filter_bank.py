@@ -48,7 +48,7 @@ class _FilterBank(torch.autograd.Function):
         params = torch.cat([t.reshape(-1) for pair in merge for t in pair])
         first_layer, slopes = features.new_empty(points, width), features.new_empty(levels + 1, points, width)
         z, level_slopes = features.new_empty(points, levels * width), features.new_empty(levels, points, width)
-        hidden = features.new_empty(points * sum(load_kernels("mlp").stride(size) for size in sizes[1:-1].tolist()))
+        hidden = features.new_empty(points * sum(load_kernels("mlp").row_stride(size) for size in sizes[1:-1].tolist()))
         out = features.new_empty(points, int(sizes[-1]))
         inputs = [t.detach().numpy() for t in (features, entry, weights, biases, cycles.contiguous())]
         outputs = [t.numpy() for t in (first_layer, z, slopes, level_slopes, hidden, out)]

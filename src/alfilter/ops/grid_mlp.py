@@ -150,7 +150,6 @@ class GridGradient:
                 self._both(features.filter.values, 1),
             )
         else:
-            self._alpha_grid, self._edges = (levels, np.float32(1)), (np.float32(1), _NONE)
             self._values = _NONE.reshape(0, 1), _NONE.reshape(0, 1)
         starts = [[self._start(t) for layer in own for t in layer] for own in network.layers]
         sizes = np.array([network.layers[0][0][0].shape[1], *(len(weight) for weight, _ in network.layers[0])])
@@ -179,8 +178,10 @@ class GridGradient:
                     *points, self._network, self._numbers, self._by_table, self._gradient
                 )
             )
-        caps = np.full(1, np.inf, np.float32) if cap is None else cap.reshape(-1).contiguous().numpy()
-        own = self._kernels.Filter(*self._alpha_grid, *self._edges, caps)
+        own = None
+        if self._filter is not None:
+            caps = np.full(1, np.inf, np.float32) if cap is None else cap.reshape(-1).contiguous().numpy()
+            own = self._kernels.Filter(*self._alpha_grid, *self._edges, caps)
         values, by_values = self._values
         return float(
             self._kernels.grid_mlp_gradient(

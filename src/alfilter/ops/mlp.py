@@ -68,7 +68,7 @@ def blocked_mlp(
     backward pass needs is written to memory. plain: the same in tensor operations, for second derivatives.
     """
     setting = BLOCKED_ACTIVATIONS[activation], omega, len(weights), plain
-    saved = sum(load_kernels("mlp").stride(len(weight)) for weight in weights[:-1])  # numbers per point
+    saved = sum(load_kernels("mlp").row_stride(len(weight)) for weight in weights[:-1])  # numbers per point
     parts = -(-len(x) * saved // _MAX_SAVED)
     if parts > 1:
         rows = torch.split(x, -(-len(x) // parts))
@@ -84,7 +84,7 @@ class _BlockedMLP(torch.autograd.Function):
         pairs = zip(tensors[:count], tensors[count:], strict=True)
         params = torch.cat([t.detach().reshape(-1) for pair in pairs for t in pair])
         kernels = load_kernels("mlp")
-        numbers = len(x) * sum(kernels.stride(width) for width in sizes[1:-1].tolist())
+        numbers = len(x) * sum(kernels.row_stride(width) for width in sizes[1:-1].tolist())
         hidden, slopes = x.new_empty(numbers), x.new_empty(numbers if kind else 0)
         out = x.new_empty(len(x), int(sizes[-1]))
         arrays = [t.detach().numpy() for t in (params, hidden, slopes, out)]

@@ -45,7 +45,7 @@ class _SineFilters(torch.autograd.Function):
         stacked = []  # Ω, φ, W, b, V, c
         for part in _parts([t.detach() for t in tensors], layers):
             stacked += [torch.stack([pair[0] for pair in part]), torch.stack([pair[1] for pair in part])]
-        saved = x.new_empty(layers, len(x), load_kernels("mlp").stride(stacked[1].shape[1]))
+        saved = x.new_empty(layers, len(x), load_kernels("mlp").row_stride(stacked[1].shape[1]))
         out = x.new_empty(outputs, len(x), stacked[5].shape[1])
         kernels.sine_filters_forward(*(t.numpy() for t in (x, *stacked, saved, out)))
         ctx.save_for_backward(x, *tensors, *stacked[:3], stacked[4], saved)

@@ -47,7 +47,7 @@ class _Polynomial(torch.autograd.Function):
         maps, offsets, weights, biases = _parts([t.detach() for t in tensors], levels)
         stacked = [torch.stack(list(part)) for part in (maps, offsets, weights[:-1], biases[:-1])]
         head, head_bias = weights[-1].contiguous()[None], biases[-1].contiguous()
-        saved = x.new_empty(levels, len(x), load_kernels("mlp").stride(len(maps[0])))
+        saved = x.new_empty(levels, len(x), load_kernels("mlp").row_stride(len(maps[0])))
         out = x.new_empty(len(x), len(head_bias))
         arrays = [t.detach().numpy() for t in (x, *stacked, head, head_bias)]
         load_kernels("polynomial").polynomial_forward(*arrays, np.float32(slope), saved.numpy(), out.numpy())

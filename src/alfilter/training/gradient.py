@@ -44,8 +44,8 @@ class GradientWorkers:
     `close` ends the worker processes and gives the field storage of its own again.
     """
 
-    def __init__(self, field: Field, processes: Processes | None = None) -> None:
-        count = workers() if next(field.parameters()).device.type == "cpu" else 1
+    def __init__(self, field: Field, processes: Processes | None = None, count: int | None = None) -> None:
+        count = count or (workers() if next(field.parameters()).device.type == "cpu" else 1)
         self.replicas = [field, *(_replicate(field) for _ in range(count - 1))]
         self.processes = processes or Processes()
         self.first, self.total = self.processes.worker_range(count)

@@ -26,6 +26,7 @@ from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
+from alfilter.training.kernels import prepare_kernels
 from alfilter.training.schedule import rate_factor
 
 _KEEP_EVERY = 20  # steps between two copies of a model whose loss was finite
@@ -107,6 +108,7 @@ def fit(
     processes.check_same([position.step, *(float(p.detach().sum()) for p in field.parameters())], "states")
     good: dict[str, Tensor] = _copy(field)
     history: list[dict[str, Any]] = []
+    prepare_kernels(field, task, setting, optimiser)
     if on_start is not None:
         on_start(position.step)
     now = clock(setting)

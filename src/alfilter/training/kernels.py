@@ -1,0 +1,74 @@
+"""Compile what a fit calls before its clock runs."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor
+
+from alfilter.config import Training
+from alfilter.methods import Field
+from alfilter.ops.dispatch import kernels_available, load_kernels, recorded_calls
+from alfilter.runtime.thread_pool import workers
+from alfilter.tasks.base import Task
+from alfilter.training.adam import Adam, Group
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
+
+if TYPE_CHECKING:
+    from alfilter.ops.dispatch import Call
+
+
+def prepare_kernels(field: Field, task: Task, setting: Training, optimiser: Adam) -> None:
+    """Have all kernels of a fit in the cache, compiled on all cores at once if they are not there.
+
+    That a fit of this kind was prepared is noted in the cache's folder; then nothing is done.
+    """
+    if next(field.parameters()).device.type != "cpu" or not kernels_available():
+        return
+    folder = load_kernels("cache").cache_folder()
+    kind = repr((field.spec, type(task).__qualname__, task.in_dim, task.out_dim, setting))
+    note = None if folder is None else folder / f"prepared-{hashlib.sha256(kind.encode()).hexdigest()[:24]}"
+    if note is not None and note.exists():
+        return
+    load_kernels("compile").compile_calls(kernel_calls(field, task, setting, optimiser), workers())
+    if note is not None:
+        with suppress(OSError):
+            note.touch()
+
+
+def kernel_calls(field: Field, task: Task, setting: Training, optimiser: Adam) -> list[Call]:
+    """What the steps of a fit and an evaluation call: a step on one piece of samples, of a copy, in which kernels are
+    recorded instead of run.
+    """
+    own = copy.deepcopy(field)
+    copies: dict[Tensor, Tensor] = dict(zip(field.parameters(), own.parameters(), strict=True))
+    groups = [Group([copies[p] for p in group.params], group.lr, group.weight_decay) for group in optimiser.groups]
+    adam = Adam(groups, amsgrad=optimiser.amsgrad, clip=optimiser.clip)
+    piece = cast(Task, _FirstPiece(task))
+    with torch.random.fork_rng(devices=[]), recorded_calls() as calls:
+        with closing(GradientWorkers(own, count=1)) as one:
+            accumulate_gradient(one, piece, setting, 0, 0, whole=not adam.adds_up())
+            adam.step(1.0, one.take_sums())
+        own.encoding.constrain()
+        with torch.inference_mode():
+            own.eval()
+            own(on_device(task.load(task.pieces(0, 0, setting.batch, setting.micro)[0]), own)[0])
+    return calls
+
+
+class _FirstPiece:
+    """A task whose steps are the first piece of its own."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._task, name)
+
+    def pieces(self, step: int, seed: int, batch: int | None, micro: int) -> Sequence[Any]:
+        return self._task.pieces(step, seed, batch, micro)[:1]

@@ -1,0 +1,35 @@
+"""Compiling in processes of their own: kernels come out of the cache, and compute what they should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.kernels.test_cache import MESSAGE, SOURCE, call_in
+
+SCRIPT = """
+import numpy as np
+from alfilter.kernels.activations import relu_forward
+from alfilter.kernels.adam import adam_update_sums
+from alfilter.kernels.compile import Call, compile_calls
+z, bias = np.array([[-1, 2]], np.float32), np.ones(2, np.float32)
+p, sums, mean, square = np.ones(2, np.float32), np.ones((2, 2), np.float32), *np.zeros((2, 2), np.float32)
+update = p, sums, 0, mean, square, *map(np.float32, (0.1, 0.999, 0.001, 1, 1e-8, 0.1, 1))
+calls = [Call.of(relu_forward, (z, bias)), Call.of(adam_update_sums, update)]
+print([call.is_ready() for call in calls])
+compile_calls(calls, 2)
+print([call.is_ready() for call in calls], [len(call.function().stats.cache_misses) for call in calls])
+relu_forward(z, bias)
+adam_update_sums(*update)  # calls another kernel
+print(z.tolist(), sums.tolist(), [round(float(m), 3) for m in mean])
+"""
+
+
+def test_kernels_are_compiled_elsewhere_and_said_once(tmp_path: Path) -> None:
+    out, said = call_in(SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said == MESSAGE
+    assert out.splitlines() == [
+        "[False, False]",
+        "[True, True] [0, 0]",
+        "[[0.0, 3.0]] [[0.0, 0.0], [0.0, 0.0]] [0.2, 0.2]",
+    ]
+    assert call_in(SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
