@@ -55,3 +55,17 @@ def test_what_is_recorded_is_what_is_called(name: str, monkeypatch: pytest.Monke
     fit(field, task, training=setting)
     monkeypatch.undo()
     assert made == recorded
+
+
+def test_what_a_task_keeps_is_made_before() -> None:
+    signal = GridSignal(np.random.default_rng(0).integers(0, 256, (16, 12, 3), np.uint8))
+    task, other = ImageTask(signal, "every:2"), ImageTask(signal, "every:2")
+    field = build("al-sine", in_dim=2, out_dim=3, samples=task.samples, width=8, depth=1)
+    setting = training("al-sine", "reconstruct", steps=1)
+    assert setting.fill > 0
+    kernel_calls(field, task, setting, make_optimiser(field, setting))
+    filled, expected = task.filling(), other.filling()
+    assert filled is not None
+    assert expected is not None
+    rows = filled.pieces(0, 0, 10, 10)[0]
+    torch.testing.assert_close(filled.load(rows)[1], expected.load(rows)[1])
