@@ -14,9 +14,7 @@ from alfilter.core.layers import Layers, perceptron
 def level_values(features: Tensor, dims: int, decoders: Sequence[Layers]) -> Tensor:
     """MLP_l([x, g_0 + … + g_l]) for every level l, each a ReLU perceptron of its own, all of the same sizes.
 
-    features: (..., d + L F), [x, g_0, …, g_{L-1}]. dims: d → (L, ..., c). In one pass over blocks of points, which
-    stores nothing but the values: for perceptrons this small, computing a hidden layer again takes less time than
-    reading it.
+    features: (..., d + L F), [x, g_0, …, g_{L-1}]. dims: d → (L, ..., c).
 
     >>> double = [(torch.tensor([[0.0, 2.0]]), torch.zeros(1)), (torch.ones(1, 1), torch.ones(1))]
     >>> level_values(torch.tensor([[9.0, 1.0, 3.0]]), 1, [double, double]).flatten()

@@ -13,7 +13,7 @@ def sine_filters(x: Tensor, filters: Layers, layers: Layers, heads: Layers) -> T
     """z_0 = sin(Ω_0 x + φ_0), z_i = (W_i z_{i-1} + b_i) ⊙ sin(Ω_i x + φ_i), y_h = V_h z + c_h of the last H layers.
 
     x: (..., d). filters: L+1 of Ω (w, d), φ (w,). layers: L of W (w, w), b (w,). heads: H of V (c, w), c (c,) →
-    (H, ..., c). In one pass over blocks of points each way, which keeps W z + b of every layer.
+    (H, ..., c).
 
     >>> one, half = torch.ones(1, 1), [(torch.ones(1, 1), torch.zeros(1))] * 2
     >>> sine_filters(one, half, half[:1], half[:1])  # sin²1

@@ -14,7 +14,7 @@ def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
     """z_0 = A_0 x + c_0, z_i = l(v_i) ⊙ l(A_i x + c_i), W_L l(v_L) + b_L at the end; v_i = W_{i-1} z_{i-1} + b_{i-1}.
 
     l(t) = max(t, slope·t). x: (..., d). parts: maps A, L of (w, d); offsets c, L of (w,); weights W, L of (w, w), then
-    (c, w); biases b to match → (..., c). In one pass over blocks of points each way, which keeps every level's v.
+    (c, w); biases b to match → (..., c).
 
     >>> import torch
     >>> one = torch.ones(1, 1)

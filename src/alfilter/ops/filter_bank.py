@@ -16,12 +16,7 @@ from alfilter.ops.mlp import MAX_WIDTH
 
 
 def filter_bank(features: Tensor, layers: Layers, cycles: Tensor, omega: float, merge: Layers) -> Tensor:
-    """z_0 = sin(ω(W_0 x + b_0)), z_i = sin(ω(W_i z_{i-1} + b_i)) + sin(2π F_i g_i), then a ReLU network of [z_1 … z_L].
-
-    features: (..., d + L F), [x, g_1, …, g_L]. layers: (w, d), then L of (w, w). cycles: F_i, (L, w, F). merge: the
-    ReLU network's, from L w to c → (..., c). A block of points goes through all layers before the next block starts,
-    forward and backward.
-    """
+    """`core.filter_bank.filter_bank`; a block of points goes through all layers before the next one, each way."""
     tensors = [t for part in (layers, merge) for pair in part for t in pair]
     if max(len(bias) for _, bias in (*layers, *merge)) > MAX_WIDTH or not can_use_kernels(features, cycles, *tensors):
         return equations.filter_bank(features, layers, cycles, omega, merge)

@@ -16,13 +16,7 @@ _FAR = 1e9  # beyond, α is outside every band and would not fit the integers wi
 
 
 def filtered_encoding(x: Tensor, alpha: Tensor, levels: int, bandwidth: float, kappa: float) -> Tensor:
-    """γ'(x) = H_B(α(x)) ⊙ γ(x), element by element on the channels (Eq. filtered_gamma).
-
-    x: (..., d), alpha: (...) in channel units → (..., 2 d L).
-
-    >>> filtered_encoding(torch.tensor([[0.5]]), torch.tensor([0.0]), levels=2, bandwidth=3.0, kappa=10.0)[0, 0]
-    tensor(1.0000)
-    """
+    """γ'(x) = H_B(α(x)) ⊙ γ(x) (Eq. filtered_gamma), see `core.fourier.filtered_encoding`."""
     if x.requires_grad or alpha.shape != x.shape[:-1] or not can_use_kernels(x, alpha):
         return equations.filtered_encoding(x, alpha, levels, bandwidth, kappa)
     flat = x.flatten(0, -2), alpha.flatten()

@@ -14,14 +14,7 @@ from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
 def gabor_product(
     a: Tensor, bias: Tensor, x: Tensor, omega: Tensor, phase: Tensor, centre: Tensor, gamma: Tensor
 ) -> Tensor:
-    """(a + b) ⊙ sin(Ωx + φ) exp(-γ|x-μ|²/2) with a = W z, the features after a linear map.
-
-    a: (..., w), bias: (w,), x: (..., d), omega, centre: (w, d), phase, gamma: (w,) → (..., w).
-
-    >>> one, a = torch.ones(1), torch.full((1, 1), 2.0)
-    >>> gabor_product(a, one, torch.full((1, 1), 0.5), 3 * one[None], 0 * one, one[None] / 2, one)  # 3 sin 1.5
-    tensor([[2.9925]])
-    """
+    """(a + b) ⊙ sin(Ωx + φ) exp(-γ|x-μ|²/2), see `core.gabor.gabor_product`."""
     inputs = a, bias, x, omega, phase, centre, gamma
     if not can_use_kernels(*inputs):
         return equations.gabor_product(*inputs)

@@ -14,18 +14,7 @@ from alfilter.runtime.grad_buffers import grad_target
 
 
 def interpolate(grid: Tensor, x: Tensor) -> Tensor:
-    """I(x; A): d-linear interpolation of a grid whose ends sit on -1 and 1 (Eq. grid_interp).
-
-    Every corner value is weighted by the product of its distances along the axes. The weights are ordinary tensor
-    arithmetic, so first and second derivatives in x and in the grid are exact (`torch.nn.functional.grid_sample` has no
-    second derivative and stops at three dimensions). Outside [-1, 1] the nearest border value is taken. An axis with
-    one node is constant.
-
-    grid: (R_1, …, R_d, F), x: (..., d) with coordinate k along axis k → (..., F).
-
-    >>> interpolate(torch.tensor([[0.0], [2.0], [10.0]]), torch.tensor([[-0.5], [1.0]])).squeeze(-1)
-    tensor([ 1., 10.])
-    """
+    """I(x; A), d-linear interpolation (Eq. grid_interp), see `core.grid.interpolate`."""
     equations.check_axes(grid, x)
     dims = x.shape[-1]
     varying = [k for k in range(dims) if grid.shape[k] > 1] or [0]

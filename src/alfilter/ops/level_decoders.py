@@ -16,14 +16,9 @@ from alfilter.ops.mlp import can_block
 
 
 def level_values(features: Tensor, dims: int, decoders: Sequence[Layers]) -> Tensor:
-    """MLP_l([x, g_0 + … + g_l]) for every level l, each a ReLU perceptron of its own, all of the same sizes.
+    """`core.level_decoders.level_values` in one pass over blocks of points, which stores nothing but the values.
 
-    features: (..., d + L F), [x, g_0, …, g_{L-1}]. dims: d → (L, ..., c). In one pass over blocks of points, which
-    stores nothing but the values: for perceptrons this small, computing a hidden layer again is faster than reading it.
-
-    >>> double = [(torch.tensor([[0.0, 2.0]]), torch.zeros(1)), (torch.ones(1, 1), torch.ones(1))]
-    >>> level_values(torch.tensor([[9.0, 1.0, 3.0]]), 1, [double, double]).flatten()
-    tensor([3., 9.])
+    For perceptrons this small, computing a hidden layer again is faster than reading it.
     """
     tensors = [t for decoder in decoders for layer in decoder for t in layer]
     if not can_use_kernels(features, *tensors) or not can_block("relu", [weight for weight, _ in decoders[0]]):

@@ -35,14 +35,7 @@ def perceptron(
     omega: float = 1.0,
     sharpness: float = 1.0,
 ) -> Tensor:
-    """z ← σ(W z + b) for all layers but the last, then W z + b. x: (..., C) → (..., c).
-
-    weights: (w, C), (w, w), …, (c, w); biases to match. activation: one of `PERCEPTRON_ACTIVATIONS`. omega, sharpness:
-    the numbers of the activations that have them (`core.activations`); ReLU reads none.
-
-    >>> perceptron(torch.ones(1, 1), [torch.ones(2, 1), torch.ones(1, 2)], [torch.ones(2), torch.ones(1)], "relu")
-    tensor([[5.]])
-    """
+    """`core.layers.perceptron` with one of `PERCEPTRON_ACTIVATIONS`: a whole network in one call."""
     if len(weights) < 2 or not can_use_kernels(x, *weights, *biases):
         return equations.perceptron(x, weights, biases, activation, omega, sharpness)
     flat = x.reshape(-1, x.shape[-1])

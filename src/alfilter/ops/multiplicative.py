@@ -15,15 +15,7 @@ from alfilter.ops.mlp import MAX_WIDTH
 
 
 def sine_filters(x: Tensor, filters: Layers, layers: Layers, heads: Layers) -> Tensor:
-    """z_0 = sin(Ω_0 x + φ_0), z_i = (W_i z_{i-1} + b_i) ⊙ sin(Ω_i x + φ_i), y_h = V_h z + c_h of the last H layers.
-
-    x: (..., d). filters: L+1 of Ω (w, d), φ (w,). layers: L of W (w, w), b (w,). heads: H of V (c, w), c (c,) →
-    (H, ..., c). One pass over blocks of points forward and one backward, which saves W z + b of every layer.
-
-    >>> one, half = torch.ones(1, 1), [(torch.ones(1, 1), torch.zeros(1))] * 2
-    >>> sine_filters(one, half, half[:1], half[:1])  # sin²1
-    tensor([[[0.7081]]])
-    """
+    """`core.multiplicative.sine_filters`, block of points by block, each way; it saves W z + b of every layer."""
     tensors = [t for part in (filters, layers, heads) for pair in part for t in pair]
     if x.requires_grad or len(layers[0][1]) > MAX_WIDTH or not can_use_kernels(x, *tensors):
         return equations.sine_filters(x, filters, layers, heads)

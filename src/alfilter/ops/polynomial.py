@@ -16,16 +16,7 @@ from alfilter.ops.mlp import MAX_WIDTH
 
 
 def polynomial(x: Tensor, parts: Parts, slope: float) -> Tensor:
-    """z_0 = A_0 x + c_0, z_i = l(v_i) ⊙ l(A_i x + c_i), W_L l(v_L) + b_L at the end; v_i = W_{i-1} z_{i-1} + b_{i-1}.
-
-    l(t) = max(t, slope·t). x: (..., d). parts: maps A, L of (w, d); offsets c, L of (w,); weights W, L of (w, w), then
-    (c, w); biases b to match → (..., c). One pass over blocks of points
-    forward and one backward, which saves v of every level.
-
-    >>> one = torch.ones(1, 1)
-    >>> polynomial(2 * one, ([one, one], [one[0], one[0]], [one, one, one], [one[0]] * 3), slope=0.5)
-    tensor([[14.]])
-    """
+    """`core.polynomial.polynomial`, block of points by block, each way; it saves v of every level."""
     tensors = [t for part in parts for t in part]
     if x.requires_grad or max(len(weight) for weight in parts[2]) > MAX_WIDTH or not can_use_kernels(x, *tensors):
         return equations.polynomial(x, parts, slope)

@@ -13,13 +13,7 @@ from alfilter.runtime.grad_buffers import grad_target
 
 
 def weighted_rows(table: Tensor, index: Tensor, weight: Tensor) -> Tensor:
-    """Σ_k w_k T[i_k]; an index below zero stands for a row of zeros.
-
-    table: (R, F), index, weight: (..., K) → (..., F). The gradient of the table is a scatter of the same weights.
-
-    >>> weighted_rows(torch.tensor([[1.0], [3.0]]), torch.tensor([[0, 1, -1]]), torch.tensor([[0.5, 0.5, 9.0]]))
-    tensor([[2.]])
-    """
+    """Σ_k w_k T[i_k], see `core.hash_grid.weighted_rows`; the gradient is a scatter of the same weights."""
     if weight.requires_grad or index.dtype != torch.int32 or not can_use_kernels(weight, table):
         return equations.weighted_rows(table, index, weight)
     flat = index.flatten(0, -2), weight.flatten(0, -2)
