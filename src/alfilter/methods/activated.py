@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from alfilter.config import option
+from alfilter.config import Density, option
 from alfilter.encodings import Identity
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, SineBackbone
 from alfilter.networks import MLP, ComplexWavelet
@@ -22,7 +22,8 @@ class Gauss(Backbone):
     """σ(z) = exp(-z²/2σ²), torch's start. Ramasinghe & Lucey, Beyond Periodicity, 2022.
 
     WIRE's and FINER's baselines write exp(-(s z)²): s = 1/(σ√2), so their s = 30 is σ = 0.0236.
-    Differs from the source in nothing known; `source` is its released NeRF setting (8 layers of 256, σ = 0.09).
+    `source` is its released NeRF setting: 8 layers of 256, σ = 0.09, the rate 5e-5 falling to a tenth in 250,000 steps.
+    Differs from the source in that the coordinates do not enter again after the fifth layer.
     """
 
     sigma: float = option(0.09, "σ, the width of the bump exp(-z²/2σ²)", low=1e-4, high=1e3)
@@ -33,7 +34,10 @@ class Wire(Backbone):
     """σ(z) = exp(jωz - |sz|²) with complex weights, or its real form cos(ωz) exp(-(sz)²). Saragadam et al. 2023.
 
     Differs from the source in the targets' range and in leaving out the imaginary part of the last bias, which nothing
-    depends on. Large ω/s overflows: |σ| reaches exp(ω²/4s²), so keep ω below about twice s.
+    depends on; its real form has two linear maps a layer, one inside the cosine and one inside the bump, and this one
+    for both. `source` counts 2,000 epochs of 65,536 samples, and its rate falls with the epochs.
+
+    Large ω/s overflows: |σ| reaches exp(ω²/4s²), so keep ω below about twice s.
     """
 
     omega: float = option(20.0, "ω, the wavelet's frequency", low=1e-3, high=1e4)
@@ -45,10 +49,10 @@ class Wire(Backbone):
 
 @dataclass(frozen=True)
 class Hosc(SineBackbone):
-    """σ(z) = tanh(β sin(ωz)), SIREN's start. Serrano et al. 2024 (β fixed) and 2026 (with ω, β learned: AdaHOSC).
+    """σ(z) = tanh(β sin(ωz)), SIREN's start. Serrano et al. 2024; with ω, Wlodarczyk et al. 2026. AdaHOSC learns β.
 
     Differs from the source in what it does not say: no code came with the first paper, and neither one β nor a start
-    for all signals is fixed; β = 2 and SIREN's start are ours.
+    for all signals is fixed; β = 2, SIREN's start, rate and steps are ours, in `source` too.
     """
 
     beta: float = option(2.0, "β, from a sine (0) to a square wave (∞)", low=1e-3, high=1e3)
@@ -59,7 +63,8 @@ class Hosc(SineBackbone):
 class Sinc(Backbone):
     """σ(z) = sin(ωz)/(ωz), torch's start. Saratchandran et al., A Sampling Theory Perspective, 2024.
 
-    Differs from the source in what it does not say: no code was released; ω = 30 is that of the ports.
+    Differs from the source in what it does not say: no code was released. Ports write sin(πωz)/(πωz) with ω = 30, which
+    is ω = 30π here and what `source` takes; its rate and schedule are ours.
     """
 
     omega: float = option(30.0, "ω, the band of the sinc", low=1e-3, high=1e4)
@@ -118,20 +123,37 @@ def _falling(rate: float, steps: int) -> dict[str, Any]:
     return {"lr": rate, "steps": steps, "schedule": "step", "every": 1, "decay": 0.1 ** (1 / steps)}
 
 
+_WIRE_BATCH = 65536
+
+
+def _epochs(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """WIRE's 2,000 epochs in steps: a signal of more samples than a batch takes several an epoch, at smaller rates."""
+    samples = density.seen**density.dims
+    steps = math.ceil(round(samples) / _WIRE_BATCH)
+    rate = 5e-3 * min(1.0, _WIRE_BATCH / samples)
+    return {}, {"lr": rate, "steps": 2000 * steps, "every": steps, "decay": 0.1 ** (1 / 2000)}
+
+
 ROWS = {
     "gauss": Method(
         "Gaussian activation",
         2022,
         Gauss,
         _gauss,
-        {"source": Preset({"depth": 8}, {"lr": 5e-4}), "paper": Preset({}, {"lr": 5e-4})},
+        {
+            "source": Preset({"depth": 8}, _falling(5e-5, 250_000)),
+            "paper": Preset({}, {"lr": 5e-4}),
+        },
     ),
     "wire": Method(
         "WIRE, complex Gabor wavelets",
         2023,
         Wire,
         _wire,
-        {"source": Preset({}, {**_falling(5e-3, 2000), "batch": 65536}), "paper": Preset({}, {"lr": 5e-3})},
+        {
+            "source": Preset({}, {**_falling(5e-3, 2000), "batch": _WIRE_BATCH}, adapt=_epochs),
+            "paper": Preset({}, {"lr": 5e-3}),
+        },
     ),
     "hosc": Method(
         "HOSC, tanh(β sin ωx)",
@@ -145,7 +167,10 @@ ROWS = {
         2024,
         Sinc,
         _sinc,
-        {"source": Preset({}, {"lr": 1e-3, "schedule": "constant"}), "paper": Preset({}, {"lr": 1e-3})},
+        {
+            "source": Preset({"omega": 30 * math.pi}, {"lr": 1e-3, "schedule": "constant"}),
+            "paper": Preset({}, {"lr": 1e-3}),
+        },
     ),
     "finer": Method(
         "FINER, sin(ω(|z|+1)z)",

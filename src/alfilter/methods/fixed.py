@@ -20,6 +20,7 @@ from alfilter.methods.method import (
     Samples,
     SineBackbone,
     follow,
+    glorot_start,
     relu_network,
     sine_network,
 )
@@ -32,10 +33,17 @@ class PeMlp(Backbone, Dyadic):
 
 @dataclass(frozen=True)
 class FourierFeatures(Backbone):
+    """ReLU layers on [sin(2πBx), cos(2πBx)], B ~ N(0, σ²). Tancik et al., Fourier Features, NeurIPS 2020.
+
+    Differs from the source in the output, which is linear here and a sigmoid there, and so in the scale of its loss;
+    `source` has its sizes, its start (Glorot-normal weights, biases of 0.01), its constant rate and its 2,000 steps.
+    """
+
     features: int = option(256, "number of random frequencies", low=1, high=65536)
     sigma: float = option(
         10.0, "standard deviation of the frequencies, in cycles across the domain", low=1e-3, high=1e4
     )
+    init: str = option("torch", "how the network's weights start", choices=("torch", "glorot"))
 
 
 def _pe_mlp(options: PeMlp, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator) -> Parts:
@@ -47,7 +55,10 @@ def _fourier_features(
     options: FourierFeatures, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
     encoding = RandomFourier(in_dim, options.features, options.sigma, generator)
-    return encoding, relu_network(options, encoding, out_dim, generator)
+    network = relu_network(options, encoding, out_dim, generator)
+    if options.init == "glorot":
+        glorot_start(network, generator, normal=True, bias=0.01)
+    return encoding, network
 
 
 def _siren(
@@ -82,7 +93,10 @@ ROWS = {
         2020,
         FourierFeatures,
         _fourier_features,
-        {"source": Preset(), "paper": Preset()},
+        {
+            "source": Preset({"init": "glorot"}, {"lr": 1e-3, "schedule": "constant", "steps": 2000}),
+            "paper": Preset(),
+        },
     ),
     "siren": Method(
         "Sinusoidal representation network",
@@ -90,7 +104,8 @@ ROWS = {
         SineBackbone,
         _siren,
         {
-            "source": Preset({}, {"lr": 1e-4}),
+            # four sine layers: its code counts the first one apart
+            "source": Preset({"depth": 4}, {"lr": 1e-4, "schedule": "constant", "steps": 10_000}),
             "paper": Preset({}, {"lr": 1e-4}),
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "lr": 1e-4}),
             "default": Preset({"omega": 79.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 4.2e-4}),

@@ -10,7 +10,17 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import HashGrid, SampleTable
 from alfilter.errors import UserError
-from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, SineBackbone, relu_network, sine_network
+from alfilter.methods.method import (
+    Backbone,
+    Method,
+    Parts,
+    Preset,
+    Samples,
+    SineBackbone,
+    glorot_start,
+    relu_network,
+    sine_network,
+)
 from alfilter.networks import FilterBank
 
 CPU: dict[str, Any] = {"batch": 8192, "micro": 8192, "schedule": "cosine", "decay": 0.01}
@@ -34,12 +44,27 @@ class Grids:
 
 @dataclass(frozen=True)
 class HashGridOptions(Grids):
+    """Müller et al., Instant-NGP, 2022: see `HashGrid`. `source` has its image setting.
+
+    Differs from the source in: the network has biases, which start at zero in `source`; weight decay is decoupled, not
+    added to the gradient; the rate falls every 10,000 steps from the first, not from step 20,000 on; N_l counts cells,
+    there vertices; every row takes part in every step of Adam.
+    """
+
     width: int = option(64, "neurons per hidden layer", low=1, high=8192)
     depth: int = option(2, "hidden layers", low=1, high=64)
+    init: str = option("torch", "how the network's weights start", choices=("torch", "glorot"))
 
 
 @dataclass(frozen=True)
 class FilterBankOptions(Grids):
+    """Wu et al., Neural Fourier Filter Bank, CVPR 2023: see `FilterBank`. `source` has its image setting.
+
+    Differs from the source in: the loss is the squared error, there it is relative to the squared value, of pixels in
+    linear light; the weights are not averaged (0.95 a step there); the output is not clamped; grids grow by 1.5 from
+    level to level as there only for pictures of 1,094 pixels and more, below the finest is as fine as the samples.
+    """
+
     levels: int = option(7, "L, grids from coarse to fine, a sine layer each", low=1, high=32)
     base: int = option(96, "N_min, cells per axis of the coarsest grid", low=1, high=4096)
     density: float = option(1.0, "cells of the finest grid per sample at most", low=1e-3, high=8)
@@ -53,6 +78,12 @@ class FilterBankOptions(Grids):
 
 @dataclass(frozen=True)
 class Diner(SineBackbone):
+    """Xie et al., DINER, CVPR 2023: see `SampleTable`. `source` is its DinerMLP for pictures.
+
+    Differs from the source in: the output is not clamped to [-1, 1] in training; a place closer than a thousandth of
+    the spacing to a sample is that sample.
+    """
+
     features: int = option(2, "numbers in a row of the table", low=1, high=64)
     activation: str = option("relu", "of the network: relu (DinerMLP) or sine (DinerSiren)", choices=("relu", "sine"))
     between: str = option(
@@ -96,8 +127,10 @@ def _hash_grid(
 ) -> Parts:
     """The finest grid has a cell for every two samples, as the source sets it for images."""
     encoding = _hash_encoding(options, in_dim, finest_cells(options, in_dim, samples), generator)
-    network = Backbone(width=options.width, depth=options.depth)
-    return encoding, relu_network(network, encoding, out_dim, generator)
+    network = relu_network(Backbone(width=options.width, depth=options.depth), encoding, out_dim, generator)
+    if options.init == "glorot":
+        glorot_start(network, generator, normal=False, bias=0.0, outputs=_PADDED)
+    return encoding, network
 
 
 def _filter_bank(
@@ -139,6 +172,7 @@ def _diner(options: Diner, in_dim: int, out_dim: int, samples: Samples | None, g
     return encoding, network(options, encoding, out_dim, generator)
 
 
+_PADDED = 16  # outputs that the source's network has at least
 _NGP = {
     **RARE_ROWS,
     "lr": 1e-2,
@@ -148,7 +182,16 @@ _NGP = {
     "every": 10_000,
     "weight_decay": 1e-6,
 }
-_NFFB = {"beta2": 0.99, "lr": 1e-4, "lr_encoding": 1e-4, "decay": 0.5}
+_NFFB = {
+    **RARE_ROWS,
+    "lr": 1e-4,
+    "lr_encoding": 1e-4,
+    "decay": 0.5,
+    "every": 5000,
+    "steps": 50_000,
+    "batch": 1 << 18,
+    "clip": 1.0,
+}
 
 ROWS = {
     "hash-grid": Method(
@@ -156,7 +199,10 @@ ROWS = {
         2022,
         HashGridOptions,
         _hash_grid,
-        {"source": Preset({}, _NGP), "paper": Preset({}, _NGP)},
+        {
+            "source": Preset({"init": "glorot"}, _NGP),
+            "paper": Preset({}, _NGP),
+        },
         adaptive="yes",
         positional="yes",
         size_by="finest",
@@ -166,7 +212,10 @@ ROWS = {
         2023,
         FilterBankOptions,
         _filter_bank,
-        {"source": Preset({}, _NFFB), "paper": Preset({}, _NFFB)},
+        {
+            "source": Preset({}, _NFFB),
+            "paper": Preset({}, {"beta2": 0.99, "lr": 1e-4, "lr_encoding": 1e-4, "decay": 0.5}),
+        },
         adaptive="yes",
         positional="yes",
         size_by="finest",
@@ -177,7 +226,7 @@ ROWS = {
         Diner,
         _diner,
         {
-            "source": Preset({"width": 64}, {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant"}),
+            "source": Preset({"width": 64}, {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant", "steps": 10_000}),
             "paper": Preset({}, {"lr": 1e-4, "lr_encoding": 1e-4}),
         },
         adaptive="yes",

@@ -132,3 +132,20 @@ def relu_network(options: Backbone, encoding: Encoding, out_dim: int, generator:
     """The ReLU network of the options on an encoding."""
     sizes: dict[str, Any] = {"width": options.width, "depth": options.depth}
     return MLP(encoding.out_dim, out_dim, activation="relu", generator=generator, **sizes)
+
+
+def glorot_start(network: Network, generator: torch.Generator, *, normal: bool, bias: float, outputs: int = 1) -> None:
+    """Draw the weights of a perceptron again with the standard deviation √(2/(n+m)) of Glorot & Bengio.
+
+    normal: from a normal distribution, else from U(±√(6/(n+m))). bias: standard deviation of the biases. outputs: of
+    the last layer at least, where a source pads it.
+    """
+    assert isinstance(network, MLP)
+    with torch.no_grad():
+        for weight, offset in network.layers():
+            spread = math.sqrt(2 / (weight.shape[1] + max(weight.shape[0], outputs)))
+            if normal:
+                weight.copy_(torch.randn(weight.shape, generator=generator) * spread)
+            else:
+                weight.copy_((torch.rand(weight.shape, generator=generator) * 2 - 1) * (math.sqrt(3) * spread))
+            offset.copy_(torch.randn(offset.shape, generator=generator) * bias)

@@ -122,7 +122,7 @@ ROWS = {
         BandLimited,
         _bacon,
         {
-            "source": Preset({}, {"lr": 5e-3, "schedule": "constant", "steps": 5001}),
+            "source": Preset({}, {"lr": 5e-3, "schedule": "constant", "steps": 5001, "amsgrad": True}),
             "paper": Preset({}, {"lr": 5e-3}),
             # nine filters of 1/24, 1/24, 1/24, 1/16, 1/16, 1/8, 1/8, 1/4, 1/4 of the band; from 1e-2 to 1e-4 in equal
             # factors. The source counts in 384 samples for two shapes and in 512 for the other two.

@@ -36,6 +36,12 @@ class OctreeOptions:
 
 @dataclass(frozen=True)
 class Acorn:
+    """Martel et al., ACORN, 2021: see `AdaptiveBlocks`. `source` has its picture setting.
+
+    Differs from the source in: the decoder starts as torch does, there Kaiming-normal; the solver; errors of blocks are
+    extrapolated from their present state only.
+    """
+
     tiles: int = option(1024, "the most blocks", low=1, high=65536)
     patch: int | None = option(
         None, "nodes per axis of a block's features; none: 8 up to three coordinates, else 4", low=2, high=64
@@ -108,7 +114,10 @@ ROWS = {
         2021,
         Acorn,
         _acorn,
-        {"source": Preset({}, _ACORN), "paper": Preset({}, _ACORN)},
+        {
+            "source": Preset({"depth": 5}, _ACORN),
+            "paper": Preset({}, _ACORN),
+        },
         adaptive="yes",
         positional="yes",
     ),

@@ -17,9 +17,8 @@ class FilterBank(Network):
     Source: Wu et al. 2023 (NFFB) and its code for images. The features of grid level i, g_i, pass through frequencies
     F_i ~ N(0, (σ s^i)²) of their own (learned from there), so fine grids reach the network as high frequencies, at the
     depth where its sine layers have grown as high.
-    Differs from the source in: no clamp of the output to [-1, 1] (its gradient is zero outside); a coordinate's first
-    bias starts at U(±1/√d) like SIREN's. The source's variant for shapes, which sums an output per level, is
-    not built.
+    Differs from the source in: no clamp of the output to [-1, 1] (its gradient is zero outside). The source's variant
+    for shapes, which sums an output per level, is not built.
 
     dims: coordinates d. levels: L. features: per level, F. width: of the sine layers. backbone: width of the two ReLU
     layers. sigma, growth: σ and s. Inputs: [x, g_1, …, g_L], d + L F numbers.
