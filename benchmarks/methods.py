@@ -81,7 +81,7 @@ def _factor(layout: Layout) -> Tensor:
 def _quickest(left: Layout, right: Layout) -> Factors:
     """The factors of a product or, for the same numbers turned, of its transpose, whichever is done sooner.
 
-    Either factor may be stored by rows or by columns: MKL multiplies by a few columns several times slower in one order
+    Either factor may be stored by rows or by columns: for narrow matrices MKL is several times slower in one order
     than in the other, and what plain tensor code happens to choose is no floor.
     """
     stored = [((*left[:2], a), (*right[:2], b)) for a in (False, True) for b in (False, True)]

@@ -106,9 +106,9 @@ def _all_choices(tiles: Any, costs: Costs) -> list[tuple[float, int]]:
     return results
 
 
-def _value(tiles: Any, found: Any, costs: Costs) -> float:
+def _value(tiles: Any, allocation: Any, costs: Costs) -> float:
     """What a result costs, read back from where each block went."""
-    new = {tuple(tile) for tile in found.tolist()}
+    new = {tuple(tile) for tile in allocation.tolist()}
     total = 0.0
     for position, tile in enumerate(tiles.tolist()):
         if tuple(tile) in new:

@@ -81,8 +81,8 @@ def both(field: GridField, numbers: Tensor, loss: ResidualLoss, points: int, cap
     return [actual, value.item(), gradient, expected]
 
 
-def check(found: float, value: float, gradient: Tensor, expected: Tensor) -> None:
-    assert found == pytest.approx(value, rel=1e-5)
+def check(loss_value: float, value: float, gradient: Tensor, expected: Tensor) -> None:
+    assert loss_value == pytest.approx(value, rel=1e-5)
     torch.testing.assert_close(gradient, expected, rtol=1e-5, atol=1e-5 * max(1.0, expected.abs().max().item()))
 
 

@@ -37,8 +37,8 @@ def test_the_command_and_the_library_train_alike(tmp_path: Path, monkeypatch: py
     without_figures(monkeypatch)
     photo = picture(tmp_path / "photo.png")
     words = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
-    asked = ("fit", photo, "--preset", "paper", "--observe", "every:2", "--steps", "5", *words)
-    outcome = alfilter(*asked, "--threads", "1", "--seed", "3", "--out", tmp_path / "run")
+    command = ("fit", photo, "--preset", "paper", "--observe", "every:2", "--steps", "5", *words)
+    outcome = alfilter(*command, "--threads", "1", "--seed", "3", "--out", tmp_path / "run")
     assert outcome.code == 0, outcome.err
     task = ImageTask.from_file(photo, "every:2", 3)
     fitted = fit_task(task, "al-sine", preset="paper", options=SMALL, training={"steps": 5}, seed=3)

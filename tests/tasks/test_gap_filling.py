@@ -93,10 +93,10 @@ def test_a_run_goes_on_where_it_stopped(tmp_path) -> None:
     def trained(stop: int | None):
         task = picture(waves())
         field = build("al-sine", in_dim=2, out_dim=1, samples=task.samples, preset="reconstruct", **SIZE)
-        asked = iter(range(10**6))
+        calls = iter(range(10**6))
         path = tmp_path / f"{stop}.safetensors"
         if stop is not None:
-            fit(field, task, steps=12, batch=100, checkpoint=path, should_stop=lambda: next(asked) > stop)
+            fit(field, task, steps=12, batch=100, checkpoint=path, should_stop=lambda: next(calls) > stop)
         fit(field, task, steps=12, batch=100, checkpoint=path)
         return field
 

@@ -82,10 +82,10 @@ def test_cut_anywhere(
 
 def test_a_stop_in_the_middle_of_a_batch_takes_no_step(whole: list[Field], tmp_path: Path) -> None:
     pieces = -(-ROWS // max(1, workers()))  # of a row each, that the one who is asked takes
-    asked = iter([False] * (2 * (pieces + 1) + 1) + [True] * 99)
+    answers = iter([False] * (2 * (pieces + 1) + 1) + [True] * 99)
     first = field()
     result = fit(first, task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c", micro=7,
-                 should_stop=lambda: next(asked), **SETTINGS[0])  # fmt: skip
+                 should_stop=lambda: next(answers), **SETTINGS[0])  # fmt: skip
     assert not result.finished
     assert result.steps == 2  # a question before every piece and one per step: the third step ended after one piece
     again = field()

@@ -133,7 +133,7 @@ def test_a_huge_rate_keeps_the_last_good_field(steps: int, tmp_path: Path) -> No
 def test_nan_in_the_signal_is_named() -> None:
     values = np.random.default_rng(0).random((5, 5, 1)).astype("float32")
     values[2, 2] = np.nan
-    with pytest.raises(NotFinite, match=r"at step 1, before anything was learned; mend NaN in the signal"):
+    with pytest.raises(NotFinite, match=r"at step 1, before anything was learned; remove NaN from the signal"):
         fit(field(out_dim=1), ImageTask(GridSignal(values)), steps=5)
 
 

@@ -57,8 +57,8 @@ def test_a_resumed_run_has_the_same_ones(tmp_path: Path) -> None:
         for name in ("whole", "parts")
     ]  # fmt: skip
     run(requests[0])
-    asked = iter(range(10_000))
-    first = run(requests[1], should_stop=lambda: next(asked) > 30)
+    calls = iter(range(10_000))
+    first = run(requests[1], should_stop=lambda: next(calls) > 30)
     assert 0 < first["steps"] < 40
     stray = tmp_path / "parts" / "snapshots" / "39.safetensors"
     stray.write_bytes(b"of a step the checkpoint does not know")

@@ -73,7 +73,6 @@ class Encoding(nn.Module, ABC):
     def adapt(self, situation: Situation) -> None:
         """Look at the signal or at the error, and change what the gradient cannot: which places get features.
 
-        Called before the first step and after every step. What it changes must be buffers of fixed size, changed in
-        place (copies of the field on other threads share them), by a rule without hidden state, so that a resumed run
-        goes the same way.
+        Called before the first step and after every step. It may modify only fixed-size buffers, in place (replicas
+        of the field share them), by a rule without hidden state, so that a resumed run goes the same way.
         """

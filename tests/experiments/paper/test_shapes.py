@@ -35,8 +35,8 @@ def test_the_table_shows_the_paper_s_numbers_beside() -> None:
 
 def test_a_run_gives_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 256, "reuse": 4, "window": 2})
-    asked: list[int] = []
-    monkeypatch.setattr("alfilter.tasks.SdfTask.extract", lambda task, field, resolution: asked.append(resolution))
+    requested: list[int] = []
+    monkeypatch.setattr("alfilter.tasks.SdfTask.extract", lambda task, field, resolution: requested.append(resolution))
     trimesh.Trimesh(*ball(levels=2)).export(tmp_path / "ball.ply")
     settings = {"width": 8, "depth": 1}
     run = Run("siren", "ball.ply", method="siren", preset="default", settings=settings,
@@ -45,7 +45,7 @@ def test_a_run_gives_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert line["steps"] == 3
     assert "iou" in line["metrics"]
     shapes.execute(replace(run, size=512), str(tmp_path))
-    assert asked == [256, 512]
+    assert requested == [256, 512]
 
 
 def test_the_full_scale_is_scored_at_the_papers_resolution() -> None:
