@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,42 @@ def test_a_model_file_keeps_its_blocks(tmp_path: Path) -> None:
 def test_too_many_cells_are_refused() -> None:
     with pytest.raises(UserError, match="12 halvings in 2-D are too many cells"):
         blocks(deepest=12)
+
+
+def count_beyond(encoding: AdaptiveBlocks) -> None:
+    encoding.count.fill_(21)
+
+
+def block_beyond(encoding: AdaptiveBlocks) -> None:
+    encoding.blocks[3, 1] = 4  # of level 2, which has cells 0 to 3
+
+
+def level_beyond(encoding: AdaptiveBlocks) -> None:
+    encoding.blocks[3, 0] = 40
+
+
+def cover_beyond(encoding: AdaptiveBlocks) -> None:
+    encoding.cover[5] = 20
+
+
+def a_hole(encoding: AdaptiveBlocks) -> None:
+    encoding.count.fill_(15)
+    encoding.cover[encoding.cover == 15] = -1
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (count_beyond, "the number of blocks is between 1 and 20, got 21"),
+        (block_beyond, "a block lies outside the domain"),
+        (level_beyond, "a block lies outside the domain"),
+        (cover_beyond, "the map from cells to blocks is not that of the blocks"),
+        (a_hole, "leave a part of the domain uncovered"),
+    ],
+)
+def test_what_is_no_tiling_is_refused(damage: Callable[[AdaptiveBlocks], None], said: str) -> None:
+    encoding = blocks()
+    encoding.validate()
+    damage(encoding)
+    with pytest.raises(UserError, match=said):
+        encoding.validate()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.encodings import FilteredGrid, HashGrid
+from alfilter.errors import UserError
 
 SIZES = {"levels": 4, "features": 2, "base": 4, "finest": 32, "table": 256}
 
@@ -98,3 +99,12 @@ def test_alpha_stays_where_its_gradient_lives() -> None:
         encoding.alpha.values.fill_(99.0)
     encoding.constrain()
     assert encoding.alpha(torch.zeros(1, 2)).item() == pytest.approx(4.5)
+
+
+def test_alpha_from_a_file_is_checked() -> None:
+    encoding = FilteredGrid(2, levels=3, features=2, base=2, finest=8, table=64, resolution=(4, 4))
+    encoding.validate()
+    with torch.no_grad():
+        encoding.alpha.values[1, 2] = 1e30
+    with pytest.raises(UserError, match=r"α lies between -1 and 3\.5 here"):
+        encoding.validate()

@@ -157,3 +157,12 @@ def test_every_level_of_detail_is_a_picture_and_finer_ones_are_better() -> None:
 def test_what_does_not_fit_is_explained(options: dict[str, Any], text: str) -> None:
     with pytest.raises(UserError, match=text):
         tree(**options)
+
+
+@pytest.mark.parametrize("row", [-2, 90, 2_000_000_000])
+def test_rows_that_are_not_in_the_table_are_refused(row: int) -> None:
+    encoding = tree()
+    encoding.validate()
+    encoding.rows[7] = row
+    with pytest.raises(UserError, match=r"a node's row is -1 or below 90, got "):
+        encoding.validate()

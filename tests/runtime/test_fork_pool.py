@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.errors import UserError
-from alfilter.runtime.fork_pool import ForkPool, can_fork, cpu_seconds, shared_copy
+from alfilter.runtime.fork_pool import ForkPool, WorkerLost, can_fork, cpu_seconds, shared_copy
 
 KINDS = [False, True] if can_fork() else [False]
 forks = pytest.mark.skipif(not can_fork(), reason="helpers are threads on this machine")
@@ -161,8 +161,20 @@ def test_an_interrupted_run_leaves_no_answer_for_the_next() -> None:
     pool = ForkPool(work, 2, forked=True)
     with pytest.raises(KeyboardInterrupt):
         pool.run(1)
-    with pytest.raises(OSError, match="closed"):
+    with pytest.raises(WorkerLost):
         pool.run(2)
+
+
+@forks
+def test_an_idle_worker_that_was_killed_is_missed_at_the_next_message() -> None:
+    with ForkPool(lambda position, message: os.getpid(), 2, forked=True) as pool:
+        other = pool.run(None)[1]
+        os.kill(other, signal.SIGTERM)  # ignored: it is for the parent to end its workers
+        assert pool.run(None)[1] == other
+        os.kill(other, signal.SIGKILL)
+        os.waitid(os.P_PID, other, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(WorkerLost, match="a worker process of this fit ended unexpectedly"):
+            pool.run(None)
 
 
 @forks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from alfilter.config import REMOVED, Training
 from alfilter.errors import UserError
@@ -21,6 +23,7 @@ from alfilter.tasks import ImageTask
 from alfilter.training import Progress, fit
 from alfilter.training.checkpoint import Position, first_difference, read_checkpoint, write_checkpoint
 from alfilter.training.loop import make_optimiser
+from alfilter.training.modelfile import read_tensors, write_tensors
 
 STEPS, ROWS = 12, 6
 SETTINGS: list[dict[str, Any]] = [
@@ -160,3 +163,33 @@ def test_a_checkpoint_with_a_removed_option_at_its_default_is_resumed(tmp_path: 
     write_checkpoint(file, one, optimiser, Position(3, 1.5), {"training": {"steps": 5, "bend": 0.1}})
     with pytest.raises(UserError, match=r"has training bend=0\.1, this one bend=None"):
         read_checkpoint(file, field(), optimiser, now)
+
+
+def damaged(change: Callable[[dict[str, Any], dict[str, Tensor]], None], folder: Path) -> str:
+    """What a resumed run says about a changed checkpoint of an octree."""
+    tree: dict[str, Any] = {"levels": 3, "capacity": 200, "width": 8}
+    file, setting = folder / "c", {"steps": 4}
+    fit(build("octree", in_dim=2, out_dim=3, **tree), task(), checkpoint=file, **setting)
+    header, tensors = read_tensors(file)
+    change(header, tensors)
+    write_tensors(file, tensors, header)
+    with pytest.raises(UserError) as refused:
+        fit(build("octree", in_dim=2, out_dim=3, **tree), task(), checkpoint=file, **setting)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda h, t: t["field.encoding.rows"].fill_(2_000_000_000), "a node's row is -1 or below 200, got "),
+        (lambda h, t: t["field.encoding.table"].fill_(float("nan")), "tensor encoding.table holds NaN or infinity"),
+        (lambda h, t: t.update({"optimiser.0.mean": torch.zeros(1)}), "expected moments of shape"),
+        (lambda h, t: h.update(step=-3), "step -3"),
+        (lambda h, t: h.update(step=float("inf")), "does not fit this run"),
+        (lambda h, t: h.update(seconds=float("nan")), "after nan seconds"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused(change: Any, said: str, tmp_path: Path) -> None:
+    answer = damaged(change, tmp_path)
+    assert said in answer
+    assert "\n" not in answer

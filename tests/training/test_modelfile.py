@@ -171,6 +171,9 @@ HEADERS: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ("shape", lambda h: h["signal"].update(shape=[5]), "contradict"),
     ("no bits", lambda h: h["signal"].pop("bits"), "contradict"),
     ("low", lambda h: h["signal"].update(low=float("inf")), "contradict"),
+    ("endless frames", lambda h: h["signal"].update(shape=[1 << 31, 1 << 31]), "contradict"),
+    ("a broken seed", lambda h: h["signal"].update(observe_seed=0.5), "contradict"),
+    ("a negative seed", lambda h: h["signal"].update(observe_seed=-1), "contradict"),
     ("channels", lambda h: h["signal"].update(channels=4), "contradict"),
 ]
 
@@ -212,3 +215,36 @@ def test_tensors(change: Callable[[Tensors], Any], said: str, good: Path, tmp_pa
     change(tensors)
     write_tensors(tmp_path / "m", tensors, header)
     assert said in refusal(tmp_path / "m")
+
+
+BUFFERS: list[tuple[str, dict[str, Any], str, float, str]] = [
+    ("octree", {"levels": 3, "capacity": 200}, "encoding.rows", 205, "a node's row is -1 or below 200, got "),
+    ("octree", {"levels": 3, "capacity": 200}, "encoding.rows", 2_000_000_000, "a node's row is -1 or below 200, got "),
+    ("acorn", {"tiles": 16, "deepest": 3, "patch": 2}, "encoding.cover", 16, "is not that of the blocks"),
+    ("acorn", {"tiles": 16, "deepest": 3, "patch": 2}, "encoding.blocks", 9, "a block lies outside the domain"),
+    ("al-grid", {"levels": 3, "table": 8}, "encoding.alpha.values", 1e30, "α lies between -1 and 3.5 here"),
+    ("al-sine", {"levels": 3, "bounded": False}, "encoding.alpha.values", 1e30, "α lies between "),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "tensor", "value", "said"), BUFFERS)
+def test_what_compiled_code_would_trust(
+    name: str, options: dict[str, Any], tensor: str, value: float, said: str, tmp_path: Path
+) -> None:
+    field = build(name, in_dim=2, out_dim=3, samples=(8, 8), **options)
+    save(field, tmp_path / "good")
+    header, tensors = read_tensors(tmp_path / "good")
+    tensors[tensor].view(-1)[-1] = value
+    write_tensors(tmp_path / "m", tensors, header)
+    assert said in refusal(tmp_path / "m")
+
+
+def test_the_sum_of_what_is_made_is_bounded(tmp_path: Path) -> None:
+    """60 layers of a million numbers, none of which is large by itself, and a trillion values a place."""
+    field = build("al-sine", in_dim=2, out_dim=1, width=8, depth=1, grid=4)
+    field.spec["options"].update(width=1024, depth=60)
+    write_tensors(tmp_path / "m", {"shift": torch.zeros(1)}, {"format": FORMAT, **field.spec, "signal": {}})
+    assert "more numbers than the file holds" in refusal(tmp_path / "m")
+    spec = {**field.spec, "out_dim": 1 << 40}
+    write_tensors(tmp_path / "m", {"shift": torch.zeros(1)}, {"format": FORMAT, **spec, "signal": {}})
+    assert "out_dim must be a whole number from 1 to 65536" in refusal(tmp_path / "m")

@@ -115,6 +115,19 @@ class AdaptiveBlocks(Encoding):
         errors = (total[0] / total[1].clamp(min=1)).numpy()
         self._lay(allocate(tiles, expected_costs(tiles, errors), len(self.blocks), self.deepest))
 
+    def validate(self) -> None:
+        """Refuse blocks that are not a tiling, and a map from cells to blocks that is not theirs."""
+        count, blocks = int(self.count), self.blocks.cpu().numpy().astype(np.int64)
+        if not 1 <= count <= len(blocks):
+            raise UserError(f"the number of blocks is between 1 and {len(blocks)}, got {count}")
+        levels, cells = blocks[:, :1], blocks[:, 1:]
+        if levels.min() < 0 or levels.max() > self.deepest or cells.min() < 0 or (cells >= 1 << levels).any():
+            raise UserError("a block lies outside the domain")
+        if not np.array_equal(cell_map(blocks[:count], self.deepest).reshape(-1), self.cover.cpu().numpy()):
+            raise UserError("the map from cells to blocks is not that of the blocks")
+        if int(self.cover.min()) < 0:
+            raise UserError("the blocks leave a part of the domain uncovered")
+
     def _lay(self, tiles: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> None:
         """Use these blocks from now on; spare places repeat the first."""
         with torch.no_grad():

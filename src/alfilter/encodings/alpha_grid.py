@@ -5,7 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from alfilter.errors import UserError
 from alfilter.ops import interpolate
+
+_FARTHEST = 2.0**30  # α without bounds: compiled code turns it into a channel's number
 
 
 class AlphaGrid(nn.Module):
@@ -32,3 +35,11 @@ class AlphaGrid(nn.Module):
     def constrain(self) -> None:
         with torch.no_grad():
             self.values.clamp_(self.low / self.unit, self.high / self.unit)
+
+    def validate(self) -> None:
+        """Refuse α outside its bounds, or, without any, beyond what a whole number can count."""
+        low, high = max(self.low, -_FARTHEST), min(self.high, _FARTHEST)
+        least, most = (float(end) * self.unit for end in self.values.detach().aminmax())
+        slack = 1e-5 * max(1.0, abs(low), abs(high))  # bounds are rounded to the grid's unit
+        if not low - slack <= least <= most <= high + slack:  # also false for NaN
+            raise UserError(f"α lies between {low:g} and {high:g} here, got {least:g} to {most:g}")

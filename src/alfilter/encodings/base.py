@@ -70,6 +70,12 @@ class Encoding(nn.Module, ABC):
     def constrain(self) -> None:
         """Bring the parameters back into their domain; called after every optimiser step."""
 
+    def validate(self) -> None:
+        """Raise a UserError if parameters or buffers hold what `forward` does not expect: an index out of range.
+
+        Called after they were read from a file: compiled code trusts them.
+        """
+
     def adapt(self, situation: Situation) -> None:
         """Look at the signal or at the error, and change what the gradient cannot: which places get features.
 

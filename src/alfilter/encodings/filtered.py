@@ -67,3 +67,6 @@ class FilteredEncoding(Encoding):
 
     def constrain(self) -> None:
         self.alpha.constrain()
+
+    def validate(self) -> None:
+        self.alpha.validate()

@@ -107,6 +107,12 @@ class Octree(Encoding):
             scores = [detail(number[i], torch.stack([t[i] for t in totals]), square[i]) for i in range(len(number))]
             self._occupy(refine(scores, self.base, 0.0, len(self.table)))
 
+    def validate(self) -> None:
+        """Refuse rows that are not in the table."""
+        least, most = (int(end) for end in self.rows.aminmax())
+        if least < -1 or most >= len(self.table):
+            raise UserError(f"a node's row is -1 or below {len(self.table)}, got {least} to {most}")
+
     def _occupy(self, marked: list[Tensor]) -> None:
         """Give the marked nodes of every level their rows, coarse to fine."""
         flat = torch.cat([level.flatten() for level in marked])

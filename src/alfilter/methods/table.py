@@ -33,6 +33,9 @@ METHODS = Registry(
     )
 )
 
+_MOST_COORDINATES = 16  # a point of a d-linear grid has 2^d corners
+_MOST_VALUES = 1 << 16
+
 
 def method(name: str) -> Method:
     """The row of a method; an unknown name is answered with the nearest."""
@@ -104,9 +107,9 @@ def build(
     alfilter.errors.UserError: al-sine has no option 'level'; did you mean 'levels'?
     """
     row = method(name)
-    for label, size in (("in_dim", in_dim), ("out_dim", out_dim)):
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise UserError(f"{label} must be a whole number of at least 1, got {size!r}")
+    for label, size, most in (("in_dim", in_dim, _MOST_COORDINATES), ("out_dim", out_dim, _MOST_VALUES)):
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
+            raise UserError(f"{label} must be a whole number from 1 to {most}, got {size!r}")
     if samples is not None and (len(samples) != in_dim or min(samples) < 1):
         raise UserError(f"samples must name {in_dim} sizes of at least 1 for {in_dim} coordinates, got {samples}")
     if seen is None and samples is not None:

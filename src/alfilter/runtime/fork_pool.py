@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -30,6 +31,8 @@ from alfilter.runtime.thread_pool import use_one_thread
 
 M = TypeVar("M")
 R = TypeVar("R")
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else []))
 
 _worker_seconds = 0.0  # CPU time of all worker processes so far
 
@@ -58,6 +61,16 @@ def shared_copy(tensor: Tensor) -> Tensor:
     memory = mmap.mmap(-1, tensor.numel() * tensor.element_size())
     copy = torch.frombuffer(memory, dtype=tensor.dtype, count=tensor.numel()).view(tensor.shape)
     return copy.copy_(tensor)
+
+
+class WorkerLost(UserError):
+    """A worker process ended, so the work of this message was not done."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a worker process of this fit ended unexpectedly (out of memory?); "
+            "resume the run to continue; fewer threads need less memory"
+        )
 
 
 class ForkPool(Generic[M, R]):
@@ -105,7 +118,7 @@ class ForkPool(Generic[M, R]):
         global _worker_seconds
         try:
             for pipe in self._pipes:
-                pipe.send(message)
+                _send(pipe, message)
             futures = (
                 [self._threads.submit(self.work, i, message) for i in range(1, self.size)] if self._threads else []
             )
@@ -128,7 +141,7 @@ class ForkPool(Generic[M, R]):
 
     def _fork(self, position: int, enter: Callable[[], object]) -> int:
         ours, theirs = Pipe()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter(
@@ -142,8 +155,8 @@ class ForkPool(Generic[M, R]):
             raise
         if pid == 0:
             try:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                for number in STOP_SIGNALS:  # to the whole group, but meant for the parent, which ends its workers
+                    signal.signal(number, signal.SIG_IGN)
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 _close_all_but(theirs.fileno())
                 gc.freeze()  # collecting inherited objects would copy their pages
@@ -164,8 +177,14 @@ def _close_all_but(descriptor: int) -> None:
     Pipes of other workers, so that every end closes with the parent; and whatever a thread of the parent had open at
     the fork, such as the pipe on which it waits for a program it started.
     """
-    os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
+    try:
+        inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
+    except OSError:
+        inherited = list(range(os.sysconf("SC_OPEN_MAX")))  # may be a billion
+    for handle in inherited:
+        if handle > 2 and handle != descriptor:
+            with suppress(OSError):
+                os.close(handle)
 
 
 def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> None:
@@ -188,14 +207,18 @@ def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> 
             pipe.send((None, RuntimeError(f"{type(error).__name__}: {error}"), time.process_time()))
 
 
+def _send(pipe: Connection, message: Any) -> None:
+    try:
+        pipe.send(message)
+    except OSError as gone:
+        raise WorkerLost from gone
+
+
 def _receive(pipe: Connection) -> tuple[Any, float]:
     try:
         result, error, seconds = pipe.recv()
     except (EOFError, OSError) as gone:
-        raise UserError(
-            "a worker process of this fit ended unexpectedly (out of memory?); "
-            "resume the run to continue; fewer threads need less memory"
-        ) from gone
+        raise WorkerLost from gone
     if error is not None:
         raise error
     return result, seconds

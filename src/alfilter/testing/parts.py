@@ -31,6 +31,7 @@ def check_encoding(encoding: Encoding | Callable[[int], Encoding], *, tolerance:
     assert bool((bound >= 0).all()), "first_bound() holds half-widths, which are not negative"
     check_smoothness(encoding)
     check_constrain(encoding, x)
+    encoding.validate()
 
 
 def check_network(network: Network | Callable[[int, int], Network], *, tolerance: float = 2e-3) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from alfilter.config import without_removed
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.training.adam import Adam
-from alfilter.training.modelfile import FORMAT, read_tensors, write_tensors
+from alfilter.training.modelfile import FORMAT, load_state, read_tensors, write_tensors
 
 
 @dataclass
@@ -42,18 +43,30 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
     header, tensors = read_tensors(path)
     _check_identity(path, header.get("run"), identity)
     try:
-        field.load_state_dict({n.removeprefix("field."): t for n, t in tensors.items() if n.startswith("field.")})
+        position = Position(int(header["step"]), float(header["seconds"]))
+        if position.step < 0 or not 0 <= position.seconds < math.inf:
+            raise ValueError(f"step {position.step} after {position.seconds} seconds")
+        state = {n.removeprefix("field."): t for n, t in tensors.items() if n.startswith("field.")}
+        load_state(field, state, path)
         for index, moments in enumerate(optimiser.moments):
-            moments.mean.copy_(tensors[f"optimiser.{index}.mean"])
-            moments.square.copy_(tensors[f"optimiser.{index}.square"])
+            _restore(moments.mean, tensors[f"optimiser.{index}.mean"])
+            _restore(moments.square, tensors[f"optimiser.{index}.square"])
             if moments.peak is not None:
-                moments.peak.copy_(tensors[f"optimiser.{index}.peak"])
-        optimiser.steps = int(header["step"])
+                _restore(moments.peak, tensors[f"optimiser.{index}.peak"])
+        optimiser.steps = position.step
         torch.set_rng_state(tensors["random"])
-        return Position(int(header["step"]), float(header["seconds"]))
-    except (RuntimeError, KeyError, TypeError, ValueError) as error:
+        return position
+    except UserError:
+        raise
+    except (RuntimeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         reason = " ".join(str(error).split())[:120]
         raise UserError(f"{path} does not fit this run ({reason}); start again without it") from error
+
+
+def _restore(target: Tensor, stored: Tensor) -> None:
+    if target.shape != stored.shape:
+        raise ValueError(f"expected moments of shape {tuple(target.shape)}, got {tuple(stored.shape)}")
+    target.copy_(stored)
 
 
 def _check_identity(path: Path, stored: Any, identity: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from alfilter.errors import UserError
 from alfilter.methods import Field, method
 from alfilter.methods import training as preset_training
 from alfilter.runtime.distributed import current
-from alfilter.runtime.fork_pool import cpu_seconds
+from alfilter.runtime.fork_pool import WorkerLost, cpu_seconds
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks.base import Task
@@ -120,7 +120,12 @@ def fit(
     with closing(GradientWorkers(field, processes)) as gradient_workers:
         while not (finished := _is_over(setting, position)):
             factor = rate_factor(setting, position.step, _share(setting, position))
-            terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop, whole)
+            try:
+                terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop, whole)
+            except (WorkerLost, MemoryError):  # the step was not taken: what was learned before is kept
+                if path is not None and processes.is_main:
+                    write_checkpoint(path, field, optimiser, position, identity, average)
+                raise
             if terms is None:  # asked to stop in the middle of a batch: the step was not taken
                 break
             loss = sum(terms.values())

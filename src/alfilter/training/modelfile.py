@@ -22,6 +22,8 @@ FORMAT = 1
 _KEY = "alfilter"
 # kinds of signals on a grid, and the numbers above 0 that each has of its own
 _GRIDS: dict[str, tuple[str, ...]] = {"image": (), "audio": ("rate",), "volume": (), "video": ("rate",)}
+_MOST_SAMPLES, _MOST_FRAMES = 1 << 40, 1 << 20  # of a signal on a grid, of a video
+_MAKERS = {torch.arange, torch.empty, torch.full, torch.linspace, torch.ones, torch.rand, torch.randn, torch.zeros}
 
 
 def save(field: Field, path: str | Path, *, method: str | None = None, **settings: Any) -> None:
@@ -66,7 +68,7 @@ def load(path: str | Path) -> Field:
     header, tensors = read_tensors(path)
     _check_known(path, header)
     try:
-        with _Bounded(max((tensor.numel() for tensor in tensors.values()), default=0)):
+        with _Bounded(sum(tensor.numel() for tensor in tensors.values())):
             field = _rebuild(header)
     except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())[:160]
@@ -79,23 +81,34 @@ def load(path: str | Path) -> Field:
         if value.shape != expected[name].shape or value.dtype != expected[name].dtype:
             want, got = (f"{t.dtype} {tuple(t.shape)}" for t in (expected[name], value))
             raise UserError(f"{path}: tensor {name} should be {want}, got {got}; fit it again")
-        if not torch.isfinite(value).all():
-            raise UserError(f"{path}: tensor {name} holds NaN or infinity; fit it again with a smaller learning rate")
-    field.load_state_dict(tensors)
+    load_state(field, tensors, path)
     return field.eval()
 
 
-class _Bounded(TorchFunctionMode):
-    """Refuse tensors much larger than the file's: a damaged header could ask for any amount of memory."""
+def load_state(field: Field, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
+    """Give a field the numbers of a file, and refuse what its compiled code must not see."""
+    for name, value in tensors.items():
+        if not torch.isfinite(value).all():
+            raise UserError(f"{path}: tensor {name} holds NaN or infinity; fit it again with a smaller learning rate")
+    field.load_state_dict(tensors)
+    try:
+        field.encoding.validate()
+    except UserError as error:
+        raise UserError(f"{path} is damaged: {error}; fit it again") from error
 
-    def __init__(self, largest: int) -> None:
+
+class _Bounded(TorchFunctionMode):
+    """Refuse to make many more numbers, in all, than the file holds: a header could ask for any amount of memory."""
+
+    def __init__(self, stored: int) -> None:
         super().__init__()
-        self.limit = max(2 * largest, 1 << 20)
+        self.left = 4 * stored + (1 << 20)  # a start is drawn, scaled and copied
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-        if func in (torch.empty, torch.full, torch.ones, torch.rand, torch.randn, torch.zeros) and args:
+        if func in _MAKERS and args:
             size = args[0] if isinstance(args[0], tuple | list) else args
-            if math.prod(n for n in size if isinstance(n, int)) > self.limit:
+            self.left -= math.prod(n for n in size if isinstance(n, int))
+            if self.left < 0:
                 raise UserError("it asks for more numbers than the file holds")
         return func(*args, **(kwargs or {}))
 
@@ -177,11 +190,15 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
     if facts.get("kind") not in _GRIDS:
         return
     shape = facts.get("shape")
-    numbers = [facts.get(name) for name in ("bits", "observe_seed", "low", "high", *_GRIDS[facts["kind"]])]
+    numbers = [facts.get(name) for name in ("low", "high", *_GRIDS[facts["kind"]])]
+    counts = [facts.get(name) for name in ("bits", "observe_seed")]
     if (
         not isinstance(shape, list)
         or len(shape) != in_dim
         or not all(isinstance(n, int) and n >= 1 for n in shape)
+        or not all(isinstance(n, int) and 0 <= n < 1 << 63 for n in counts)
+        or math.prod(shape) > _MOST_SAMPLES
+        or (facts["kind"] == "video" and shape[0] > _MOST_FRAMES)
         or not all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
         or not isinstance(facts.get("observe"), str)
         or facts.get("channels") != out_dim
