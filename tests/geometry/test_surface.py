@@ -111,3 +111,14 @@ def test_a_scan_keeps_every_face() -> None:
     inside = np.ascontiguousarray(frame.into(mesh.vertices))
     exact = field(lambda points: signed_distance(points, inside, mesh.faces))
     assert same(extract(exact, 32), extract(exact, 32, dense=True))
+
+
+def test_noise_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def noise(points: Array) -> Any:
+        return np.sin(points @ np.array([977.0, 1409.0, 733.0])).astype(np.float32)
+
+    monkeypatch.setattr("alfilter.geometry.surface.free_memory", lambda: 10_000_000)
+    with pytest.raises(UserError, match=r"the surface at resolution 64 needs about .* GB are free: it lies nearly"):
+        extract(noise, 64)
+    ball = extract(lambda p: np.linalg.norm(p, axis=1).astype(np.float32) - 0.5, 64)
+    assert len(ball.faces) > 1000

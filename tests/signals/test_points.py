@@ -111,3 +111,10 @@ def test_refused_roles(tmp_path: Path) -> None:
         read_points(file, [], ["a"])
     with pytest.raises(UserError, match="weights of at least 0"):
         read_points(file, ["a"], ["b"], "f")
+
+
+def test_a_range_that_no_float_holds_is_refused() -> None:
+    far = np.array([[-1.7e308], [1.7e308], [0.0]])
+    for places, measured in ((far, np.arange(3.0)[:, None]), (np.arange(3.0)[:, None], far)):
+        with pytest.raises(UserError, match="expected numbers whose range a float64 holds"):
+            PointSignal(places, measured)

@@ -138,3 +138,25 @@ def test_foreign_byte_order_is_made_native() -> None:
     signal = GridSignal(np.array([[1], [256]], ">u2"))
     assert signal.data.dtype == np.uint16
     assert signal.data.flatten().tolist() == [1, 256]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-300, 1e30, 1e300])
+def test_values_far_from_one_fill_their_range(scale: float) -> None:
+    data = np.random.default_rng(0).random((6, 5, 1)) * scale
+    signal = GridSignal(data)
+    assert (signal.low, signal.high) == (data.min(), data.max())
+    values = signal.values()
+    assert (float(values.min()), float(values.max())) == (0.0, 1.0)
+
+
+def test_dark_and_constant_pictures_keep_their_range() -> None:
+    assert GridSignal(np.linspace(0, 0.02, 4).reshape(2, 2, 1)).high == 1.0
+    for constant in (0.0, 1e-6, 0.5, 1.0):
+        assert GridSignal(np.full((2, 2, 1), constant)).high == 1.0
+    assert torch.isfinite(GridSignal(np.full((2, 2, 1), 1e30)).values()).all()
+
+
+def test_a_range_that_no_float_holds_is_refused() -> None:
+    data = np.array([-1.7e308, 1.7e308, 0.0, 1.0]).reshape(2, 2, 1)
+    with pytest.raises(UserError, match=r"whose range a float64 holds, got -1\.7e\+308 to 1\.7e\+308; scale them"):
+        GridSignal(data)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
-from alfilter.extras import free_memory, need
+from alfilter.extras import need
 from alfilter.geometry.distance import Array, Index, MeshDistance
+from alfilter.runtime.limits import free_memory
 
 LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes
 MANY = 1_000_000  # faces from which on the work is announced, and the trees over them exist once only

@@ -47,6 +47,7 @@ from alfilter.geometry.cells import (
     upsampled,
 )
 from alfilter.geometry.repair import face_normals
+from alfilter.runtime.limits import free_memory
 
 Evaluate = Callable[[Values], Values]  # points (n, 3) in [-1, 1] → values (n,)
 
@@ -57,6 +58,7 @@ _BENT = 2.7 / 8  # of the second differences; with the margin two thirds of them
 _NOISE = (
     0.6  # of the cells: a field whose surface is nearly everywhere is finer than the grid: no bound holds, evaluate all
 )
+_BYTES = 160  # of the mesh for a cell that the surface crosses
 _PROBES = 50_000  # vertices of discarded cells that are evaluated as a check
 
 
@@ -93,6 +95,7 @@ def extract(evaluate: Evaluate, resolution: int, *, margin: float = MARGIN, dens
     while level.stride > 2:
         level = pyramid.refine(level)
     level = pyramid.probe(level)
+    _check_room(int(sign_changes(level.values).sum()), resolution)
     return _polygonise(pyramid, level)
 
 
@@ -102,7 +105,18 @@ def memory_needed(resolution: int, cells: float = 12.0) -> int:
     cells: surface cells per squared resolution (a sphere that fills the box has about 5, detailed scans 2 to 4).
     """
     half, slab = (resolution / 2 + 1) ** 3, (_SLAB + 1) * (resolution + 1) ** 2
-    return int(half * 34 + slab * 40 + cells * resolution**2 * 160)
+    return int(half * 34 + slab * 40 + cells * resolution**2 * _BYTES)
+
+
+def _check_room(crossed: int, resolution: int) -> None:
+    """Refuse a surface that does not fit in memory. crossed: cells of stride 2 with both signs, of whose children it
+    crosses four where it is smooth and all eight where it is noise."""
+    free, needed = free_memory(), 6 * crossed * _BYTES
+    if free is not None and needed > free:
+        raise UserError(
+            f"the surface at resolution {resolution} needs about {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free: "
+            "it lies nearly everywhere; train the field longer, or take a lower resolution"
+        )
 
 
 @dataclass

@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
@@ -31,10 +32,11 @@ class DistanceWorker:
         home = str(Path(__file__).resolve().parents[2])
         paths = [home, os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p), "IGL_NUM_THREADS": "1"}
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "alfilter.geometry.worker"],  # -P: nothing is imported from the current folder
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
-        )  # fmt: skip
+        with _signals_blocked():
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "alfilter.geometry.worker"],  # -P: no import from the current folder
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+            )  # fmt: skip
         self._lock = Lock()
         weakref.finalize(self, _end, self._process)
         _send(self._input, vertices)
@@ -58,6 +60,19 @@ class DistanceWorker:
     def _output(self) -> IO[bytes]:
         assert self._process.stdout is not None
         return self._process.stdout
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Processes started inside never see the signals that stop a run: these are meant for the process that trains."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
@@ -97,5 +112,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that trains
     serve(sys.stdin.buffer, sys.stdout.buffer)

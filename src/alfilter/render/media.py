@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError
 from alfilter.evaluate import axis_coords, sample_axes
 from alfilter.evaluate.streaming import bands
-from alfilter.extras import free_memory
 from alfilter.files import replacing
+from alfilter.runtime.limits import free_memory
 from alfilter.methods import Field
 from alfilter.render.image import native_bits
 from alfilter.render.view import View, chosen_output

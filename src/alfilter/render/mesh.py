@@ -11,10 +11,11 @@ import numpy as np
 from alfilter.analysis import filtered_encoding_of
 from alfilter.errors import UserError
 from alfilter.evaluate import distances_at
-from alfilter.extras import free_memory, need
+from alfilter.extras import need
 from alfilter.files import replacing
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.surface import Surface, extract, memory_needed
+from alfilter.runtime.limits import free_memory
 from alfilter.methods import Field
 
 FORMATS = ("ply", "obj", "stl", "glb")

@@ -39,8 +39,8 @@ def read_npy(path: str | Path) -> GridSignal:
     file = Path(path)
     try:
         data: Array = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = " ".join(str(error).split())
+    except Exception as error:  # damaged headers fail in every way that a parser of Python can
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise UserError(f"cannot read {file} as a NumPy array: {reason}; save it again with np.save") from error
     if data.dtype.name not in _KINDS or not data.dtype.isnative:
         raise UserError(f"expected {', '.join(_KINDS)} in {file}, got {data.dtype}; convert it with astype")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import struct
 from collections.abc import Callable
@@ -21,12 +22,13 @@ from alfilter.geometry import Diagnosis, Frame, Triangles, repair_mesh
 from alfilter.geometry.distance import Array, MeshDistance, cloud_distance
 from alfilter.geometry.repair import face_areas
 from alfilter.signals.signal import Signal
-from alfilter.signals.source import head
+from alfilter.signals.source import check_room, head
 
 Say = Callable[[str], None]
 
 HEAD = 512  # bytes that tell what a shape's file is
 LARGE = 1 << 25  # bytes of a file whose reading is announced
+_COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}  # of a GLB's tables
 _FEWEST = 16  # points of a cloud
 
 
@@ -174,6 +176,7 @@ def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
     file = Path(path)
     if (size := file.stat().st_size if file.is_file() else 0) > LARGE:
         say(f"reading {file.name}, {size / 1e6:,.0f} MB")
+    check_room(file, 3 * size)
     form = sniff_shape(head(file, HEAD))
     if form is None:
         raise UserError(f"expected PLY, OBJ, STL, OFF, GLB or XYZ content in {file}; convert it")
@@ -194,9 +197,30 @@ def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
 def _load(file: Path, form: str) -> Any:
     trimesh = need("trimesh")
     logging.getLogger("trimesh").setLevel(logging.CRITICAL)
-    with file.open("rb") as stream:
-        body = trimesh.load(io.BytesIO(stream.read()), file_type=form, process=False, skip_materials=True)
-    return body.to_mesh() if isinstance(body, trimesh.Scene) else body  # parts of a scene are placed, then joined
+    data = file.read_bytes()
+    if form == "glb":
+        check_glb(data)
+    body = trimesh.load(io.BytesIO(data), file_type=form, process=False, skip_materials=True)
+    if not isinstance(body, trimesh.Scene):
+        return body
+    parts = [body.geometry[body.graph[node][1]] for node in body.graph.nodes_geometry]
+    check_room(file, 256 * sum(len(part.vertices) + len(getattr(part, "faces", ())) for part in parts))
+    return body.to_mesh()  # parts of a scene are placed, then joined
+
+
+def check_glb(data: bytes) -> None:
+    """Refuse a GLB whose numbers would take more memory than its file: each is stored, none is made up.
+
+    The format lets a table of numbers (an accessor) be zeros of any count without a single stored byte.
+    """
+    length, kind = struct.unpack_from("<I4s", data, 12)
+    if kind != b"JSON" or 20 + length > len(data):
+        raise ValueError("its description is cut short")
+    header = json.loads(data[20 : 20 + length])
+    accessors = header.get("accessors", [])
+    numbers = sum(int(accessor["count"]) * _COMPONENTS.get(accessor.get("type"), 16) for accessor in accessors)
+    if numbers > 8 * len(data):  # some are a byte long, and several tables may share their bytes
+        raise ValueError(f"{len(data):,} bytes cannot hold {numbers:,} numbers")
 
 
 def _from_body(file: Path, body: Any, say: Say) -> ShapeSignal:

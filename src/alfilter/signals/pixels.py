@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError
 from alfilter.signals import png16
 from alfilter.signals.mapped import mapped_tiff
+from alfilter.signals.source import check_room
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_PIXELS = 120_000_000
+_RATIO = {1: 1, 5: 4096, 8: 1032, 32946: 1032, 32773: 64}  # TIFF's compressions: the most bytes that one becomes
 Array = NDArray[Any]
 
 
@@ -45,12 +48,13 @@ def decode(file: Path, form: str, start: bytes) -> Array:
     """The pixels of a file of the sniffed format, refused by its header when the size is out of bounds."""
     if form == "PNG":
         height, width, bits = png16.header(start)
-        _check_size(file, height, width)
+        check_size(file, height, width)
         if bits == 16:
+            check_room(file, file.stat().st_size + 24 * height * width)
             pixels, exif = png16.decode(file.read_bytes())
             return _upright(pixels, _orientation(exif))
     if form == "WebP":
-        _check_size(file, *_webp_size(start))  # Pillow has a limit of its own for these, with another message
+        check_size(file, *_webp_size(start))  # Pillow has a limit of its own for these, with another message
     return _decode_tiff(file) if form == "TIFF" else _decode_pillow(file, form)
 
 
@@ -68,13 +72,14 @@ def _webp_size(start: bytes) -> tuple[int, int]:
     return height, width
 
 
-def _check_size(file: Path, height: int, width: int) -> None:
-    """Refuse by the header, before a pixel is decoded."""
+def check_size(file: Path, height: int, width: int, bytes_per_pixel: int = 8) -> None:
+    """Refuse by the header, before a pixel is decoded. bytes_per_pixel: decoded, and converted once."""
     if height < 2 or width < 2:
         raise UserError(f"expected at least 2x2 pixels in {file}, got {width}x{height}; give a larger image")
     if height * width > MAX_PIXELS:
         limit = f"at most {MAX_PIXELS // 10**6} million pixels"
         raise UserError(f"expected {limit} in {file}, got {width}x{height}; crop or shrink it")
+    check_room(file, height * width * bytes_per_pixel)
 
 
 def _orientation(exif: bytes) -> int:
@@ -100,7 +105,6 @@ def _upright(pixels: Array, orientation: int) -> Array:
 def _decode_pillow(file: Path, form: str) -> Array:
     """Through Pillow's plugin itself: `Image.open` would apply its process-wide pixel limit."""
     from PIL import BmpImagePlugin, ImageOps, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
-    from PIL.Image import DecompressionBombWarning
 
     plugins: dict[str, Callable[[Any], Image]] = {
         "PNG": PngImagePlugin.PngImageFile,
@@ -109,12 +113,11 @@ def _decode_pillow(file: Path, form: str) -> Array:
         "TIFF": TiffImagePlugin.TiffImageFile,
         "BMP": BmpImagePlugin.BmpImageFile,
     }
-    with file.open("rb") as handle:
+    with file.open("rb") as handle, warnings.catch_warnings():  # what matters is said by us, limits included
+        warnings.simplefilter("ignore")
         image = plugins[form](handle)
-        _check_size(file, image.height, image.width)
-        with warnings.catch_warnings():  # our own limit has been checked
-            warnings.simplefilter("ignore", DecompressionBombWarning)
-            image.load()
+        check_size(file, image.height, image.width)
+        image.load()
         ImageOps.exif_transpose(image, in_place=True)
         return _array(file, image)
 
@@ -143,9 +146,10 @@ def _decode_tiff(file: Path) -> Array:
     """
     from tifffile import PHOTOMETRIC, TiffFile
 
+    logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what is wrong with a file is said once, by us
     with TiffFile(file) as tiff:
         page: Any = tiff.pages[0]
-        _check_size(file, page.imagelength, page.imagewidth)
+        check_size(file, page.imagelength, page.imagewidth)
         if any(o + n > file.stat().st_size for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)):
             raise ValueError("the TIFF is cut short")  # tifffile would fill the rest with zeros
         plain = page.photometric in (PHOTOMETRIC.MINISWHITE, PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
@@ -155,7 +159,7 @@ def _decode_tiff(file: Path) -> Array:
         mapped = mapped_tiff(file, page)
         if mapped is not None:
             return mapped
-        _check_size(file, page.imagelength, page.imagewidth)
+        _check_packed(file, page)
         try:
             pixels = page.asarray()
         except ValueError as error:
@@ -173,6 +177,14 @@ def _decode_tiff(file: Path) -> Array:
         return upright
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is then refused by name
         return upright.astype(np.float32)
+
+
+def _check_packed(file: Path, page: Any) -> None:
+    """Refuse, before they are decoded, more pixels than the stored bytes can hold or the memory has room for."""
+    size = page.imagelength * page.imagewidth * page.samplesperpixel * page.dtype.itemsize
+    if page.compression in _RATIO and size > _RATIO[page.compression] * sum(page.databytecounts) + (1 << 16):
+        raise ValueError(f"{sum(page.databytecounts):,} bytes cannot hold {size:,} bytes of pixels")
+    check_room(file, 2 * size)
 
 
 def _check_samples(file: Path, page: Any) -> None:

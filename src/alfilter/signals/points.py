@@ -41,7 +41,12 @@ class Box:
         """The smallest box that holds rows (n, d); an axis without extent gets one."""
         low, high = rows.min(0), rows.max(0)
         with np.errstate(over="ignore"):
-            flat = ~(high - low > 0)
+            extent = high - low
+        if not np.isfinite(extent).all():
+            axis = int(np.argmin(np.isfinite(extent)))
+            got = f"{low[axis]:g} to {high[axis]:g}"
+            raise UserError(f"expected numbers whose range a float64 holds, got {got}; scale them first")
+        flat = ~(extent > 0)
         # a constant sits in the middle of its axis
         pad = np.where(flat, np.maximum(1.0, np.abs(low)), 0.0)
         return cls(tuple((low - pad).tolist()), tuple((high + pad).tolist()))

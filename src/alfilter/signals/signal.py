@@ -87,8 +87,8 @@ class GridSignal(Signal):
     """Samples on a regular grid of any dimension, kept as they are stored and normalised a gathered row at a time.
 
     uint8 and uint16 count from 0 to 255 and 65535; other numbers run from `low` to `high`: `span` when it is given,
-    (0, 1) when they lie within it, else their own finite minimum and maximum. value = (data - low) / (high - low).
-    facts: more of what a model file keeps, such as a sound's rate.
+    (0, 1) when they lie within it and fill a hundredth of it, else their own finite minimum and maximum.
+    value = (data - low) / (high - low). facts: more of what a model file keeps, such as a sound's rate.
 
     >>> signal = GridSignal(np.array([[[0], [255]], [[51], [102]]], dtype=np.uint8))
     >>> signal.values(torch.tensor([1, 2])).flatten().tolist() == [1.0, torch.tensor(0.2).item()]
@@ -116,6 +116,9 @@ class GridSignal(Signal):
         self.mode = mode if mode is not None else f"{data.shape[-1]}ch"
         self.bits = bits if bits is not None else 8 * data.dtype.itemsize
         self.low, self.high = _span(self.data) if span is None else span
+        if not 0 < self.high - self.low < np.inf:
+            got = f"{self.low:g} to {self.high:g}"
+            raise UserError(f"expected samples whose range a float64 holds, got {got}; scale them first")
         self.facts = dict(facts or {})
 
     @property
@@ -163,6 +166,9 @@ class GridSignal(Signal):
         }
 
 
+_FILLED = 0.01  # of the range from 0 to 1; what fills less would look fitted before anything is learned
+
+
 def _span(data: NDArray[Any]) -> tuple[float, float]:
     """The stored numbers that become 0 and 1."""
     if data.dtype in (np.uint8, np.uint16):
@@ -175,6 +181,6 @@ def _span(data: NDArray[Any]) -> tuple[float, float]:
             low, high = min(low, float(finite.min())), max(high, float(finite.max()))
     if low > high:
         raise UserError("expected at least one finite sample, got only NaN or infinity; mend the data")
-    if low >= 0 and high <= 1:
+    if low >= 0 and high <= 1 and (high - low >= _FILLED or low == high):
         return 0.0, 1.0
     return low, high if high > low else low + max(1.0, abs(low))  # a constant signal has value 0 everywhere

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from alfilter.errors import UserError
-from alfilter.extras import free_memory
+from alfilter.runtime.limits import free_memory
 
 
 def head(path: str | Path, count: int = 64) -> bytes:

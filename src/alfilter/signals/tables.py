@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import csv
-import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing
+from alfilter.signals.archive import read_archive
 from alfilter.signals.source import head
 
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}  # cells that hold no number, compared in lower case
+_HINTS = 40  # columns among which the nearest to a mistyped name is sought
 _ROWS = 1 << 16  # rows of a text file turned into numbers together
 
 
@@ -40,7 +41,7 @@ def column_names(path: str | Path) -> list[str]:
     if form == ".csv":
         with _opened(file) as stream:
             return _header(file, stream)[0]
-    return list(_arrays(file, form))
+    return list(_arrays(file, form, ()))
 
 
 def read_columns(path: str | Path, names: Sequence[str]) -> Columns:
@@ -55,7 +56,6 @@ def read_columns(path: str | Path, names: Sequence[str]) -> Columns:
     if form == ".csv":
         return _read_text(file, names)
     arrays = _arrays(file, form, names)
-    _check_names(file, names, list(arrays))
     chosen = {name: _numbers(file, name, arrays[name]) for name in names}
     lengths = {name: len(column) for name, column in chosen.items()}
     if len(set(lengths.values())) > 1:
@@ -159,7 +159,7 @@ def _header(file: Path, stream: IO[str]) -> tuple[list[str], str, bool]:
     if all(_is_number(cell) for cell in cells):
         return [str(number) for number in range(len(cells))], delimiter, False
     if len(set(cells)) < len(cells):
-        twice = next(cell for cell in cells if cells.count(cell) > 1)
+        twice = Counter(cells).most_common(1)[0][0]
         raise UserError(f"expected different column names in {file}, got {twice!r} twice; rename one")
     return cells, delimiter, True
 
@@ -173,7 +173,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _opened(file: Path) -> IO[str]:
-    csv.field_size_limit(min(sys.maxsize, 1 << 30))
+    csv.field_size_limit(1 << 20)
     return file.open(encoding="utf-8-sig", newline="")
 
 
@@ -186,20 +186,22 @@ def _form(start: bytes) -> str:
     return next((form for mark, form in marks if start.startswith(mark)), ".csv")
 
 
-def _arrays(file: Path, form: str, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Every column of an array file by name; of a .parquet only those asked for."""
+def _arrays(file: Path, form: str, names: Sequence[str]) -> dict[str, Any]:
+    """Columns of an array file by name: the named ones, read; without names all of them, not read."""
     try:
         if form == ".parquet":
             return _parquet(file, names)
-        with file.open("rb") as stream:  # ours to close: numpy leaves a damaged file open
-            loaded = np.load(stream, allow_pickle=False)
-            if form == ".npy":
-                return _split("", loaded)
-            return {key: column for name in loaded.files for key, column in _split(name, loaded[name]).items()}
+        if form == ".npz":
+            return read_archive(file, names, _check_names)
+        columns = _split("", np.load(file, mmap_mode="r", allow_pickle=False))
+        _check_names(file, names, list(columns))
+        return columns
     except UserError:
         raise
-    except (ValueError, OSError, BadZipFile, EOFError, KeyError) as error:
-        reason = " ".join(str(error).split())[:120]
+    except MemoryError as error:
+        raise UserError(f"cannot read {file}: it does not fit in memory; give fewer rows") from error
+    except Exception as error:  # damaged bytes make readers fail in every way there is
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise UserError(f"cannot read {file} as a table ({reason}); save plain numeric arrays") from error
 
 
@@ -219,11 +221,11 @@ def _numbers(file: Path, name: str, column: NDArray[Any]) -> Column:
     return column.astype(np.float64)
 
 
-def _parquet(file: Path, names: Sequence[str] | None) -> dict[str, Any]:
+def _parquet(file: Path, names: Sequence[str]) -> dict[str, Any]:
     _, parquet = _arrow(file)
     try:
         known = parquet.read_schema(file).names
-        if names is None:
+        if not names:
             return dict.fromkeys(known)
         _check_names(file, names, known)
         table = parquet.read_table(file, columns=list(dict.fromkeys(names)))
@@ -249,4 +251,4 @@ def _arrow(file: Path) -> tuple[Any, Any]:
 def _check_names(file: Path, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            raise UserError(f"{file} has no column {name!r}; {nearest(name, known)}")
+            raise UserError(f"{file} has no column {name!r}; {nearest(name, known[:_HINTS])}")

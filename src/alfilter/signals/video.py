@@ -19,11 +19,13 @@ from alfilter.extras import need
 from alfilter.files import replacing
 from alfilter.signals.image import FORMATS, MODES, read_image
 from alfilter.signals.mapped import LARGE
-from alfilter.signals.pixels import MAX_PIXELS
+from alfilter.signals.pixels import check_size
 from alfilter.signals.signal import GridSignal
 from alfilter.signals.source import head
 
 MOST = 1 << 32  # bytes of all frames
+MOST_FRAMES = 1 << 20
+_PER_BYTE = 1 << 16  # pixels of a GIF's canvas for a byte of its file
 RATE = 25.0  # frames a second where nothing says so
 CLIPS = (".mp4", ".mov", ".mkv", ".webm", ".avi")
 _STILLS = (b"heic", b"heix", b"mif1", b"avif")  # pictures in the container of a clip
@@ -56,17 +58,23 @@ class Frames:
         """The next frame (H, W, c), of the size and kind of the first."""
         if self.count == 0:
             self.first = frame
-            if min(frame.shape[:2]) < 2 or frame.shape[0] * frame.shape[1] > MAX_PIXELS:
-                raise UserError(
-                    f"expected frames of at least 2x2 pixels in {self.source}, got {_size(frame)}; crop them"
-                )
+            self.check(*frame.shape[:2])
         if (frame.shape, frame.dtype) != (self.first.shape, self.first.dtype):
             said = f"{_size(frame)} {frame.dtype}, the first is {_size(self.first)} {self.first.dtype}"
             raise UserError(f"expected frames of one size in {self.source}, frame {self.count} is {said}; convert them")
-        if (self.count + 1) * frame.nbytes > MOST:
+        if (self.count + 1) * frame.nbytes > MOST or self.count >= MOST_FRAMES:
             raise UserError(f"expected at most 4 GB of frames in {self.source}, frame {self.count} is beyond; cut it")
         self._file.write(np.ascontiguousarray(frame).data)
         self.count += 1
+
+    def check(self, height: int, width: int, count: int = 1) -> None:
+        """Refuse sizes out of bounds, before anything of them is decoded."""
+        if count > MOST_FRAMES or count * height * width * 3 > MOST:
+            raise UserError(
+                f"expected at most {MOST_FRAMES:,} frames and 4 GB of them in {self.source}, got {count:,} of "
+                f"{width}x{height}; cut it"
+            )
+        check_size(self.source, height, width)
 
     def array(self) -> Array:
         """All frames (T, H, W, c): in memory if they are few, else in their file."""
@@ -94,7 +102,9 @@ def read_clip(path: str | Path) -> GridSignal:
                 stream = opened.streams.video[0]
                 stream.thread_type = "AUTO"
                 rate, promised = float(stream.average_rate or RATE), int(stream.frames or 0)
+                frames.check(stream.codec_context.height, stream.codec_context.width, max(1, promised))
                 for frame in opened.decode(stream):
+                    frames.check(frame.height, frame.width)
                     frames.add(np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90)))
         except UserError:
             raise
@@ -115,6 +125,9 @@ def read_gif(path: str | Path) -> GridSignal:
         lasted = 0.0
         try:
             with file.open("rb") as handle, GifImagePlugin.GifImageFile(handle) as image:
+                frames.check(image.height, image.width)
+                if image.height * image.width > _PER_BYTE * file.stat().st_size:
+                    raise ValueError(f"{file.stat().st_size} bytes for {image.width}x{image.height} pixels")
                 for frame in ImageSequence.Iterator(image):
                     frames.add(np.array(frame.convert("RGB")))
                     lasted += float(frame.info.get("duration", 0)) / 1000

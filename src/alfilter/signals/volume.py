@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
+from io import BufferedReader
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -23,6 +24,7 @@ _FIRST = 352  # bytes before the samples of a single file: the header and four f
 _CODES = {2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4"}
 TYPES = {np.dtype(name): code for code, name in _CODES.items()}  # how NIfTI calls them
 _CHANNELS = 16
+_DEFLATE = 1032  # the most bytes that one compressed byte becomes
 Array = NDArray[Any]
 Steps = tuple[float, ...]
 
@@ -63,6 +65,7 @@ def read_nifti(path: str | Path) -> GridSignal:
             head = handle.read(_FIRST)
             plan = _plan(file, head)
             count = prod(plan.shape) * plan.dtype.itemsize
+            _check_stored(file, plan.offset + count, packed=not isinstance(handle, BufferedReader))
             check_room(file, 3 * count)  # as read, in the order of the axes, and a share of float numbers
             handle.read(plan.offset - _FIRST)
             raw = handle.read(count)
@@ -98,6 +101,14 @@ def write_nifti(path: str | Path, data: Array, header: bytes | None = None, step
                 packed.write(np.ascontiguousarray(data[:, :, plane, channel].T).tobytes())
         if packed is not raw:
             packed.close()
+
+
+def _check_stored(file: Path, needed: int, packed: bool) -> None:
+    """Refuse, before it is read, more than a file of that size can hold."""
+    most = file.stat().st_size * (_DEFLATE if packed else 1)
+    if needed > most:
+        got = f"{file.stat().st_size:,} bytes are there for {needed:,}"
+        raise UserError(f"cannot read {file} as NIfTI: {got}; it is cut short, get it again")
 
 
 def _opened(file: Path) -> IO[bytes]:

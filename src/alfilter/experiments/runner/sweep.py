@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from alfilter.experiments.runner.local import run_in_processes, run_serially
 from alfilter.experiments.runner.progress import StudyProgress
 from alfilter.experiments.runner.ray import run_on_ray
 from alfilter.experiments.study import Lines, Run, Study
+from alfilter.runtime.limits import cores
 
 RESULTS = "runs/experiments"  # the folder of result lines unless another is named
 
@@ -41,7 +41,7 @@ def run_study(
     runs = study.runs_in(data)
     check_runs(study, runs, data)
     alone = workers == 1 and ray is None
-    threads = threads or ((os.cpu_count() or 1) if alone else 1)
+    threads = threads or (cores() if alone else 1)
     with Ledger(Path(out or RESULTS) / f"{study.name}.jsonl") as ledger:
         missing = [run for name, run in {run.name: run for run in runs}.items() if name not in ledger.lines]
         say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")

@@ -1,0 +1,86 @@
+"""The arrays of an .npz file, looked at by their headers and read one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from alfilter.signals.source import check_room
+
+_RATIO = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # the most bytes that a stored one becomes
+Check = Callable[[Path, Sequence[str], Sequence[str]], None]
+
+
+class Entry(NamedTuple):
+    """An array of the archive, as its header describes it."""
+
+    name: str
+    info: ZipInfo
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def columns(self) -> dict[str, Any]:
+        """The columns it makes, and where each is in the array."""
+        if self.dtype.names:
+            return {field: field for field in self.dtype.names}
+        if len(self.shape) == 1:
+            return {self.name or "0": ...}
+        if len(self.shape) == 2:
+            return {f"{self.name}{number}": (slice(None), number) for number in range(self.shape[1])}
+        return {}
+
+
+def read_archive(file: Path, names: Sequence[str], check: Check) -> dict[str, Any]:
+    """Columns of an archive by name: the named ones, read; without names all of them, not read.
+
+    check: refuses names that are not among the columns.
+    """
+    with ZipFile(file) as archive:
+        entries = [_look(archive, info) for info in archive.infolist() if info.filename.endswith(".npy")]
+        places = {column: (entry, place) for entry in entries for column, place in entry.columns().items()}
+        if not names:
+            return dict.fromkeys(places)
+        check(file, names, list(places))
+        chosen = {places[name][0].name: places[name][0] for name in names}
+        check_room(file, 2 * sum(_size(entry) for entry in chosen.values()))
+        arrays = {name: _read(archive, entry) for name, entry in chosen.items()}
+        return {name: arrays[places[name][0].name][places[name][1]] for name in names}
+
+
+def _look(archive: ZipFile, info: ZipInfo) -> Entry:
+    """An entry's header; sizes that its bytes cannot hold are refused."""
+    with archive.open(info) as stream:
+        shape, dtype = _header(stream)
+    entry = Entry(info.filename.removesuffix(".npy"), info, shape, dtype)
+    ratio = _RATIO.get(info.compress_type)
+    if _size(entry) > info.file_size or (ratio is not None and info.file_size > ratio * info.compress_size + 64):
+        raise ValueError(f"{info.filename} is of {shape}, which its {info.compress_size:,} bytes cannot hold")
+    return entry
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are never read")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"it has the shape {shape}")
+    return shape, dtype
+
+
+def _size(entry: Entry) -> int:
+    return prod(entry.shape) * entry.dtype.itemsize
+
+
+def _read(archive: ZipFile, entry: Entry) -> NDArray[Any]:
+    with archive.open(entry.info) as stream:
+        array: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
+    return array

@@ -1,0 +1,150 @@
+"""Small files that announce much: refused by their headers, before anything of that size is made."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import tracemalloc
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib import format as npy
+
+from alfilter.errors import UserError
+from alfilter.signals import open_signal
+from alfilter.signals.tables import column_names, read_columns
+
+
+@contextmanager
+def refused(said: str, most: int = 64 << 20) -> Iterator[None]:
+    """Inside, a UserError says so, and Python and NumPy never hold more than `most` bytes."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError, match=said):
+            yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_tiff_whose_bytes_cannot_hold_its_pixels(tmp_path: Path) -> None:
+    tifffile = pytest.importorskip("tifffile")
+    file = tmp_path / "bomb.tif"
+    tifffile.imwrite(file, np.zeros((64, 64, 4), np.uint8), photometric="rgb", compression="zlib", metadata=None)
+    data = bytearray(file.read_bytes())
+    with tifffile.TiffFile(file) as tiff:
+        for name in ("ImageWidth", "ImageLength", "RowsPerStrip"):
+            tag = tiff.pages[0].tags[name]
+            kind = {3: "<H", 4: "<I"}[int(tag.dtype)]
+            struct.pack_into(kind, data, tag.valueoffset, 10_000)
+    file.write_bytes(data)
+    with refused("bytes cannot hold 400,000,000 bytes of pixels"):
+        open_signal(str(file))
+
+
+@pytest.mark.parametrize(
+    ("side", "said"), [(11000, "expected at most 120 million pixels"), (9000, "35 bytes for 9000")]
+)
+def test_a_gif_of_35_bytes(side: int, said: str, tmp_path: Path) -> None:
+    size = struct.pack("<HH", side, side)
+    picture = b"," + bytes(4) + struct.pack("<HH", 1, 1) + b"\0" + b"\x02\x02\x44\x01\0;"
+    file = tmp_path / "bomb.gif"
+    file.write_bytes((b"GIF89a" + size + b"\x80\0\0" + bytes(6) + picture)[:35])
+    with refused(said):
+        open_signal(str(file))
+
+
+def glb(header: dict[str, Any], body: bytes = bytes(36)) -> bytes:
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(body), b"BIN\0") + body
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def test_a_glb_of_made_up_numbers(tmp_path: Path) -> None:
+    mesh = {"primitives": [{"attributes": {"POSITION": 0}}]}
+    accessors = [{"count": 50_000_000, "componentType": 5126, "type": "VEC3"}]
+    header = {"asset": {"version": "2.0"}, "meshes": [mesh], "nodes": [{"mesh": 0}], "scenes": [{"nodes": [0]}],
+              "scene": 0, "accessors": accessors}  # fmt: skip
+    (tmp_path / "bomb.glb").write_bytes(glb(header))
+    with refused("bytes cannot hold 150,000,000 numbers"):
+        open_signal(str(tmp_path / "bomb.glb"))
+
+
+def test_the_columns_of_an_archive_are_told_by_its_headers(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "table.npz", x=np.zeros(20_000_000), y=np.zeros((20_000_000, 2), np.float32))
+    tracemalloc.start()
+    try:
+        assert column_names(tmp_path / "table.npz") == ["x", "y0", "y1"]
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def entry(shape: tuple[int, ...]) -> bytes:
+    stream = io.BytesIO()
+    npy.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return stream.getvalue()
+
+
+def test_an_archive_that_announces_more_than_it_holds(tmp_path: Path) -> None:
+    file = tmp_path / "t.npz"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("x.npy", entry((1 << 40,)))
+    with refused("which its .* bytes cannot hold"):
+        read_columns(file, ["x"])
+
+
+def test_an_encrypted_archive_and_an_unknown_compression(tmp_path: Path) -> None:
+    np.savez(tmp_path / "t.npz", x=np.arange(4.0))
+    plain = (tmp_path / "t.npz").read_bytes()
+    start = plain.rindex(b"PK\x01\x02")
+    for offset, value in ((8, 1), (10, 99)):  # in the entry of the central directory: a flag, the method
+        data = bytearray(plain)
+        data[start + offset] = value
+        data[offset - 2] = value  # the same in the entry itself
+        (tmp_path / "t.npz").write_bytes(data)
+        with refused("as a table .*; save plain numeric arrays"):
+            read_columns(tmp_path / "t.npz", ["x"])
+
+
+@pytest.mark.parametrize("header", [b"{'descr': '<f4', 'shape': (", b"(" * 3000, b"{'shape': (9,), 'descr': '<f8'"])
+def test_damaged_headers_of_arrays(header: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "a.npy"
+    file.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header) + 1) + header + b"\n" + bytes(64))
+    with refused("as a NumPy array: .*; save it again with np.save"):
+        open_signal(str(file))
+    with refused("as a table .*; save plain numeric arrays"):
+        read_columns(file, ["0"])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_volume_that_is_not_there(packed: bool, tmp_path: Path) -> None:
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<8h", head, 40, 3, 600, 600, 600, 1, 1, 1, 1)
+    struct.pack_into("<2h", head, 70, 2, 8)
+    struct.pack_into("<3f", head, 108, 352.0, 1.0, 0.0)
+    head[344:348] = b"n+1\0"
+    file = tmp_path / ("v.nii.gz" if packed else "v.nii")
+    file.write_bytes(gzip.compress(bytes(head)) if packed else bytes(head))
+    with refused("bytes are there for 216,000,352; it is cut short"):
+        open_signal(str(file))
+
+
+def test_many_names_that_are_equal_are_found_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text(",".join(f"c{k}" for k in range(60_000)) + ",c7\n" + "1," * 60_000 + "1\n")
+    with refused("got 'c7' twice"):
+        column_names(file)
+    file.write_text(",".join(f"c{k}" for k in range(60_000)) + "\n")
+    with pytest.raises(UserError) as caught:
+        read_columns(file, ["zzz"])
+    assert len(str(caught.value)) < 1000
