@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import math
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from threading import Event, Semaphore
 
 import pytest
 from tests.support.commands import complaint
 from tests.viewer.conftest import Client
 
+from alfilter.analysis import filtered_encoding_of
 from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.viewer import access
-from alfilter.viewer.server import ASSETS, Server
+from alfilter.viewer.base import Request
+from alfilter.viewer.picture import PictureViewer
+from alfilter.viewer.server import ASSETS, Server, finite
 
 
 def test_every_asset_is_there_and_guarded(client: Client) -> None:
@@ -120,14 +126,77 @@ def test_tiles_in_line_are_bounded(client: Client, server: Server) -> None:
     assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
 
 
-def test_more_connections_than_a_page_opens_are_closed(client: Client, server: Server) -> None:
+def test_silent_connections_make_room(client: Client, server: Server) -> None:
+    """As many as there may be, none of which asks anything: the longest silent one is closed for a new one."""
     held = [socket.create_connection(("127.0.0.1", client.port), timeout=20) for _ in range(access.MAX_CONNECTIONS)]
     try:
-        with socket.create_connection(("127.0.0.1", client.port), timeout=20) as extra:
-            assert extra.recv(10) == b""
+        assert client.ask("/api/stats").status == 200
+        assert held[0].recv(10) == b""
     finally:
         for connection in held:
             connection.close()
+
+
+def test_connections_that_are_all_being_answered_leave_no_room(
+    client: Client, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, hold = Semaphore(0), Event()
+
+    def slow(request: Request) -> dict[str, int]:
+        started.release()
+        hold.wait(20)
+        return {}
+
+    monkeypatch.setattr(type(server.viewer), "reads", {"/api/stats": slow})
+    with ThreadPoolExecutor(access.MAX_CONNECTIONS) as others:
+        asked = [others.submit(client.ask, "/api/stats") for _ in range(access.MAX_CONNECTIONS)]
+        assert all(started.acquire(timeout=20) for _ in asked)
+        with socket.create_connection(("127.0.0.1", client.port), timeout=20) as extra:
+            assert extra.recv(10) == b""
+        hold.set()
+        assert {answer.result().status for answer in asked} == {200}
+
+
+@pytest.mark.parametrize("start", [b"GET / HT", b"GET / HTTP/1.1\r\nHost: x", b"POST /api/reset HTTP/1.1\r\nHost: "])
+def test_a_request_that_trickles_in_is_closed(
+    start: bytes, client: Client, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "REQUEST_SECONDS", 0.3)
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as slow:
+        slow.sendall(start)
+        with suppress(ConnectionError):
+            for _ in range(200):
+                slow.sendall(b"a")
+                slow.settimeout(0.05)
+                try:
+                    if slow.recv(100) == b"":
+                        break
+                except TimeoutError:
+                    continue
+            else:
+                pytest.fail("ten seconds of single bytes were taken")
+
+
+def test_numbers_that_json_does_not_have(client: Client, server: Server) -> None:
+    viewer = server.viewer
+    assert isinstance(viewer, PictureViewer)
+    encoding = filtered_encoding_of(viewer.models[0].original)
+    assert encoding is not None
+    encoding.alpha.low, encoding.alpha.high = -math.inf, math.inf
+    text = client.ask("/api/about").body.decode()
+    assert "Infinity" not in text
+    assert "NaN" not in text
+    low, high = json.loads(text)["models"][0]["alpha"]["bounds"]
+    assert low < high
+    assert finite({"a": [math.nan, -math.inf, (1, 2.5)], "b": "x"}) == {"a": [None, None, [1, 2.5]], "b": "x"}
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "checkpoint.safetensors", "model"])
+def test_a_name_that_a_run_uses_itself_is_refused(client: Client, runs: Path, name: str) -> None:
+    answer = client.post("/api/save", {"m": 0, "name": name})
+    assert answer.status == 400
+    assert "is a name that every run folder uses itself" in answer.json()["error"]
+    assert not (runs / "al" / "checkpoint.safetensors").exists()
 
 
 def test_a_tile_nobody_waits_for_is_not_evaluated(client: Client, server: Server) -> None:

@@ -20,6 +20,20 @@ from alfilter.viewer.steering import Brush, alpha_of, paint, refine, with_alpha
 SHAPE = (40, 52)
 
 
+def test_taking_back_is_bounded_by_memory(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = picture_models(open_files([str(runs / "al")]))[0]
+    for number in range(30):
+        model.steer(str(number), torch.tensor([[9.0, 9.0]]), 6.0, 0.1, "shift")
+    assert len(model.undo) == 24
+    size = model.undo[0][1].numel() * 4
+    monkeypatch.setattr("alfilter.viewer.model._UNDO_BYTES", 3 * size + 1)
+    model.steer("one more", torch.tensor([[9.0, 9.0]]), 6.0, 0.1, "shift")
+    assert len(model.undo) == 3
+    monkeypatch.setattr("alfilter.viewer.model._UNDO_BYTES", 1)
+    model.steer("the last", torch.tensor([[9.0, 9.0]]), 6.0, 0.1, "shift")
+    assert len(model.undo) == 1
+
+
 def test_a_dab_by_hand() -> None:
     grid = torch.zeros(9, 9, 1)
     after, box = paint(grid, grid, torch.tensor([[4.0, 4.0]]), Brush(2 + 2**0.5 - 1e-9, 3.0), (9, 9))

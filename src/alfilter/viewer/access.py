@@ -14,6 +14,8 @@ MAX_BODY = 64 << 10  # bytes of a request's body
 MAX_CONNECTIONS = 64  # open at once
 RATE, BURST = 400.0, 800.0  # requests per second, and at once, from one address
 IDLE_SECONDS = 30.0  # of silence before a connection is closed
+REQUEST_SECONDS = 5.0  # from the first byte of a request to its last
+ROOM_SECONDS = 1.0  # that a closed connection has to leave its place
 
 
 def is_loopback(host: str) -> bool:

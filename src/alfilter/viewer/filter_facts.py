@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -27,7 +28,9 @@ def filter_facts(encoding: FilteredFourier, cycles: Any) -> dict[str, Any]:
         "channels": 2 * encoding.in_dim * encoding.levels,
         "grid": list(encoding.alpha.values.shape[:-1]),
         "range": [low, high],
-        "bounds": [encoding.alpha.low, encoding.alpha.high],
+        "bounds": [max(encoding.alpha.low, float(alpha.min())), min(encoding.alpha.high, float(alpha.max()))]
+        if math.isinf(encoding.alpha.high)
+        else [encoding.alpha.low, encoding.alpha.high],
         "cycles": cycles,
     }
 

@@ -24,6 +24,7 @@ from alfilter.viewer.steering import Box, Brush, alpha_of, paint, refine, with_a
 from alfilter.viewer.tiles import Evaluate, Shape, in_float64
 
 _MAX_UNDO = 24  # gestures that can be taken back
+_UNDO_BYTES = 256 << 20  # of the grids before them
 _MAX_LOADED = 6  # snapshots kept in memory
 _MAX_POINTS = 500  # points of a convergence curve
 
@@ -41,6 +42,7 @@ class Model:
     undo: list[tuple[str, Tensor]] = field(default_factory=list)  # gesture, the grid before it
     lock: Lock = field(default_factory=Lock)
     levels: list[str] = field(default_factory=list)  # names of the levels of detail, coarse to fine; none for most
+    _refined: Tensor | None = None
     _loaded: OrderedDict[int, Field] = field(default_factory=OrderedDict)
     _doubles: OrderedDict[int, tuple[Field, Field]] = field(default_factory=OrderedDict)
 
@@ -78,13 +80,13 @@ class Model:
     def steer(self, gesture: str, dabs: Tensor, radius: float, amount: float, kind: Any) -> Box:
         """Paint on α; dabs of one gesture are taken back together. amount: in channels."""
         with self.lock:
-            encoding = alpha_of(self.original)
-            learned = refine(encoding.alpha.values.detach(), self.shape)
+            encoding, learned = alpha_of(self.original), self._learned()
             before = alpha_of(self.current).alpha.values.detach() if self.version else learned
             brush = Brush(radius, amount / encoding.alpha.unit, kind)
             after, box = paint(before, learned, dabs, brush, self.shape)
             if not self.undo or self.undo[-1][0] != gesture:
-                self.undo = [*self.undo, (gesture, before)][-_MAX_UNDO:]
+                most = max(1, min(_MAX_UNDO, _UNDO_BYTES // (before.numel() * before.element_size())))
+                self.undo = [*self.undo, (gesture, before)][-most:]
             self._set_alpha(after)
             return box
 
@@ -95,7 +97,7 @@ class Model:
                 return False
             before = self.undo.pop()[1]
             self._set_alpha(before)
-            if torch.equal(before, refine(alpha_of(self.original).alpha.values.detach(), self.shape)):
+            if torch.equal(before, self._learned()):
                 self.current = self.original
             return True
 
@@ -107,6 +109,12 @@ class Model:
     @property
     def is_steered(self) -> bool:
         return self.current is not self.original
+
+    def _learned(self) -> Tensor:
+        """α as it was learned, on nodes that are fine enough for the brush; refined once."""
+        if self._refined is None:
+            self._refined = refine(alpha_of(self.original).alpha.values.detach(), self.shape)
+        return self._refined
 
     def _set_alpha(self, grid: Tensor) -> None:
         self.current, self.version = with_alpha(self.original, grid), self.version + 1

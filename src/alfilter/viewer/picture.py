@@ -15,6 +15,7 @@ from alfilter.analysis import filtered_encoding_of
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_axes
 from alfilter.methods import Field
+from alfilter.runs.folder import FILES
 from alfilter.runtime.bounded_executor import BoundedExecutor, Cancelled
 from alfilter.signals import GridSignal
 from alfilter.training import save
@@ -159,6 +160,8 @@ class PictureViewer(Viewer):
                 f"letter or digit, got {name[:20]!r}"
             )
         file = model.file.parent / f"{name}.safetensors"
+        if file.name in FILES:
+            raise UserError(f"{file.name} is a name that every run folder uses itself; give another name")
         if file.exists():
             raise UserError(f"{file.name} is there already; give another name")
         save(model.current, file)

@@ -7,12 +7,16 @@ unknown refused. No path of a request is ever opened.
 from __future__ import annotations
 
 import json
+import math
 import select
 import socket
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
-from threading import BoundedSemaphore
+from io import BufferedReader
+from threading import BoundedSemaphore, Lock
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -51,6 +55,8 @@ class Server(ThreadingHTTPServer):
         self.viewer, self.host = viewer, host.strip("[]")
         self.rate = access.RateLimiter()
         self._free = BoundedSemaphore(access.MAX_CONNECTIONS)
+        self._lock = Lock()
+        self._silent: dict[Any, None] = {}  # connections that are waited for, the longest first
         if ":" in self.host:
             self.address_family = socket.AF_INET6
         try:
@@ -67,15 +73,33 @@ class Server(ThreadingHTTPServer):
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server_address[1]}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)  # more connections than a page opens
+        if not self._free.acquire(blocking=False) and not self._make_room():
+            self.shutdown_request(request)  # more connections than a page opens, and all of them are answered
             return
         super().process_request(request, client_address)
+
+    def _make_room(self) -> bool:
+        """Close the connection that has been silent or slow for longest; whether that freed a place."""
+        with self._lock:
+            silent = next(iter(self._silent), None)
+        if silent is None:
+            return False
+        with suppress(OSError):
+            silent.shutdown(socket.SHUT_RDWR)
+        return self._free.acquire(timeout=access.ROOM_SECONDS)
+
+    def note_silent(self, connection: Any, is_silent: bool) -> None:
+        """Whether a connection is waited for, from its last answer until its next request has arrived as a whole."""
+        with self._lock:
+            self._silent.pop(connection, None)
+            if is_silent:
+                self._silent[connection] = None
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self.note_silent(request, False)
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -86,6 +110,28 @@ class Server(ThreadingHTTPServer):
         self.viewer.close()
 
 
+class RequestReader(socket.SocketIO):
+    """The bytes of requests: the first of one may take long, all of them no longer than a deadline from then on."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(connection, "r")
+        self.connection = connection
+        self.deadline: float | None = None
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = access.IDLE_SECONDS if self.deadline is None else self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the request takes too long")
+        self.connection.settimeout(left)
+        try:
+            count = super().readinto(buffer)
+        finally:
+            self.connection.settimeout(access.IDLE_SECONDS)  # for the answer
+        if self.deadline is None:
+            self.deadline = time.monotonic() + access.REQUEST_SECONDS
+        return count
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
@@ -94,6 +140,23 @@ class Handler(BaseHTTPRequestHandler):
     timeout = access.IDLE_SECONDS
     disable_nagle_algorithm = True
     server: Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self._arriving = RequestReader(self.connection)
+        self.rfile = BufferedReader(self._arriving)
+
+    def handle_one_request(self) -> None:
+        self._arriving.deadline = None
+        self.server.note_silent(self.connection, True)
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        parsed = super().parse_request()
+        if not self.headers or not self.headers.get("Content-Length"):
+            self.server.note_silent(self.connection, False)
+        return parsed
 
     def do_GET(self) -> None:
         if not self._is_allowed(changes=False):
@@ -141,6 +204,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(415, "JSON is expected")
             return None
         text = self.rfile.read(int(length))
+        self.server.note_silent(self.connection, False)
         if not self._is_allowed(changes=True):
             return None
         try:
@@ -190,7 +254,7 @@ class Handler(BaseHTTPRequestHandler):
         self._send_json(code, {"error": reason})
 
     def _send_json(self, code: int, value: Any, extra: Mapping[str, str] | None = None) -> None:
-        self._send(code, json.dumps(value).encode(), "application/json", extra)
+        self._send(code, json.dumps(finite(value), allow_nan=False).encode(), "application/json", extra)
 
     def _send(self, code: int, data: bytes, kind: str, extra: Mapping[str, str] | None = None) -> None:
         self.send_response(code)
@@ -205,6 +269,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet: stderr is for what a person should read."""
+
+
+def finite(value: Any) -> Any:
+    """The same value for JSON, which has no NaN and no infinity: null takes their place.
+
+    >>> finite({"psnr": [float("inf"), 1.5]})
+    {'psnr': [None, 1.5]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: finite(entry) for name, entry in value.items()}
+    return [finite(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def _single(headers: Any) -> dict[str, str]:

@@ -24,6 +24,7 @@ from alfilter.ops import interpolate
 from alfilter.viewer.tiles import Shape
 
 MAX_NODES = 4096  # nodes of a grid along one axis
+_ROWS = 128  # of a grid that are refined together
 MIN_RADIUS = 3.0  # radius of a brush, in samples
 MAX_DABS = 256  # dabs of one call
 
@@ -66,8 +67,11 @@ def refine(grid: Tensor, shape: Shape) -> Tensor:
     if tuple(sizes) == tuple(grid.shape[:-1]):
         return grid
     axes = [torch.linspace(-1, 1, size, dtype=torch.float64) if size > 1 else torch.zeros(1).double() for size in sizes]
-    places = torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1)  # (R', R', 2)
-    return interpolate(grid.double(), places).to(grid.dtype)
+    refined, wide = torch.empty(*sizes, 1, dtype=grid.dtype), grid.double()
+    for start in range(0, sizes[0], _ROWS):  # float64 only some rows at a time
+        places = torch.stack(torch.meshgrid(axes[0][start : start + _ROWS], axes[1], indexing="ij"), dim=-1)
+        refined[start : start + _ROWS] = interpolate(wide, places)
+    return refined
 
 
 def paint(grid: Tensor, learned: Tensor, dabs: Tensor, brush: Brush, shape: Shape) -> tuple[Tensor, Box]:
