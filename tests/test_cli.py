@@ -26,7 +26,8 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
         write_image(tmp_path / "mask.tif", (pixels > 0.5).astype("float32"))
     words = ("--steps", "8", "--seed", "5", "--observe", observe, "--out", folder, "--json", *TINY)
     fitted = json.loads(alfilter("fit", source, *words).out)
-    code, out, err = alfilter("eval", folder / "model.safetensors", source, "--json")
+    told = ("--observe", observe) if observe.startswith("mask:") else ()
+    code, out, err = alfilter("eval", folder / "model.safetensors", source, "--json", *told)
     assert (code, err) == (0, "")
     scored = json.loads(out)
     assert scored["metrics"] == pytest.approx(fitted["metrics"], abs=1e-6)
@@ -35,17 +36,18 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
         assert set(fitted["heldout"]) == ({"psnr", "psnr_between"} if observe == "every:2" else {"psnr"})
         assert scored["heldout"] == pytest.approx(fitted["heldout"], abs=1e-6)
         assert fitted["heldout"]["psnr"] != pytest.approx(fitted["metrics"]["psnr"], abs=1e-6)
-        assert "held out psnr" in alfilter("eval", folder / "model.safetensors", source).out
+        assert "held out psnr" in alfilter("eval", folder / "model.safetensors", source, *told).out
 
 
-def test_eval_with_the_mask_gone_scores_all_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eval_opens_no_mask_that_a_model_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_figures(monkeypatch)
     source, mask = picture(tmp_path / "photo.png"), tmp_path / "mask.png"
     write_image(mask, np.eye(12, 10)[..., None])
     words = ("--steps", "2", "--observe", f"mask:{mask}", "--out", tmp_path / "out", *TINY)
     assert alfilter("fit", source, *words).code == 0
-    mask.unlink()
-    assert json.loads(alfilter("eval", tmp_path / "out" / "model.safetensors", source, "--json").out)["heldout"] is None
+    code, out, err = alfilter("eval", tmp_path / "out" / "model.safetensors", source, "--json")
+    assert (code, json.loads(out)["heldout"]) == (0, None)
+    assert err == "alfilter: scored over all samples; --observe mask:FILE tells those the fit did not see\n"
 
 
 def test_methods() -> None:

@@ -93,3 +93,25 @@ def test_a_read_only_folder_is_said_in_one_line(tmp_path: Path) -> None:
 def test_others_may_read(tmp_path: Path) -> None:
     write_text(tmp_path / "a.txt", "x")
     assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o644
+
+
+def test_the_umask_is_respected(tmp_path: Path) -> None:
+    for mask, mode in ((0o077, 0o600), (0o022, 0o644), (0o002, 0o664)):
+        before = os.umask(mask)
+        try:
+            write_text(tmp_path / f"{mask}.txt", "x")
+        finally:
+            os.umask(before)
+        assert (tmp_path / f"{mask}.txt").stat().st_mode & 0o777 == mode
+
+
+def test_the_rename_is_pushed_to_the_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+
+    def note(handle: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    write_text(tmp_path / "a.txt", "x")
+    assert len(synced) == 2
+    assert synced[1] == str(tmp_path.resolve())

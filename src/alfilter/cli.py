@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn
 
 from alfilter import __version__
 from alfilter.commands import COMMANDS
+from alfilter.commands.streams import SafeStream, discard, open_standard_streams
 from alfilter.errors import UserError, nearest
+
+# what torch and Python say when the system's limits are reached
+_LIMITS = ("can't allocate memory", "not enough memory", "can't start new thread")
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -27,15 +30,24 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, 2 for a user's mistake, 130 or 143 for a run that was told to stop."""
+    """Run one command; the exit code is 0 for finished work, 2 for a user's mistake, 129, 130 or 143 for a stopped run.
+
+    A reader of the output who leaves does not end the work.
+    """
     words = list(sys.argv[1:] if argv is None else argv)
+    open_standard_streams()
+    with redirect_stdout(SafeStream(sys.stdout, BrokenPipeError)), redirect_stderr(SafeStream(sys.stderr, OSError)):
+        return _run(words)
+
+
+def _run(words: list[str]) -> int:
     try:
         _check_command(words)
         arguments = parser().parse_args(words)
         arguments.words = words
         command: Command = arguments.command
         code = command(arguments)
-        sys.stdout.flush()  # here, where a full disk or a reader that left can still be answered
+        sys.stdout.flush()  # here, where a full disk can still be answered
         return code
     except UserError as error:
         print(f"alfilter: {' '.join(str(error).split())}", file=sys.stderr)
@@ -43,19 +55,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("alfilter: stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader of our output went away
-        _discard_output()
-        return 0
+    except MemoryError as error:
+        print(f"alfilter: {_out_of_memory(error)}", file=sys.stderr)
+        return 2
+    except RuntimeError as error:
+        if not any(words in str(error) for words in _LIMITS):
+            raise
+        print(f"alfilter: {_out_of_memory(error)}", file=sys.stderr)
+        return 2
     except OSError as error:
-        _discard_output()
+        discard(sys.stdout)
         print(f"alfilter: the system refused: {error}; check the space and the paths", file=sys.stderr)
         return 2
 
 
-def _discard_output() -> None:
-    """Let the interpreter flush what is left on stdout into nothing instead of complaining once more."""
-    with suppress(OSError):  # stdout may be no file at all
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _out_of_memory(error: Exception) -> str:
+    reason = " ".join(str(error).split())[:120] or "out of memory"
+    return f"the system gave no more memory or threads ({reason}); free some, take a smaller size or fewer threads"
 
 
 def parser() -> Parser:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
 
 from alfilter.errors import UserError
 
@@ -16,16 +16,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary neighbour of `path` that takes its place on success and vanishes on failure."""
     target = Path(path)
     try:
-        handle, name = mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror or error}; give a folder you may write to") from error
-    os.close(handle)
-    temporary = Path(name)
+        temporary = target.with_name(f".{target.name}.{token_hex(4)}{target.suffix}")
+        # with the permissions that the umask leaves, and never through a link that somebody laid out
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except (OSError, ValueError) as error:
+        reason = error.strerror or error if isinstance(error, OSError) else error
+        raise UserError(f"cannot write {target}: {reason}; give a folder you may write to") from error
     try:
         yield temporary
         _sync(temporary)
-        temporary.chmod(0o644)
         temporary.replace(target)
+        with suppress(OSError):  # a system that cannot does so by itself
+            _sync(target.parent)
     except OSError as error:
         raise UserError(
             f"cannot write {target}: {error.strerror or error}; free some space or write elsewhere"
@@ -47,7 +49,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Push the file to the disk, so that a rename never outlives its content."""
+    """Push a file to the disk, so that a rename never outlives its content, or a folder, so that the rename lasts."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

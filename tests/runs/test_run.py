@@ -20,8 +20,11 @@ from alfilter.errors import UserError
 from alfilter.methods import training
 from alfilter.runs import FitRequest, run
 from alfilter.runs.folder import read_history
+from alfilter.runtime.fork_pool import can_fork
 from alfilter.training import load
+from alfilter.training.modelfile import read_tensors
 
+forks = pytest.mark.skipif(not can_fork(), reason="workers are threads on this machine")
 FULL, MINI = ("--train", "batch=none"), ("--train", "batch=17")
 
 
@@ -139,6 +142,89 @@ def test_stopped_by_a_signal(number: int, code: int, undisturbed: dict[str, tupl
     assert (folder / "report.html").exists()
     finish([*words, "--resume"], log)
     assert model_bytes(folder) == model_bytes(reference)
+
+
+TWO = ("--threads", "2", "--train", "micro=16")  # the second thread is a worker process
+
+
+@pytest.fixture(scope="module")
+def on_two_threads(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    home = tmp_path_factory.mktemp("two")
+    photo = picture(home / "photo.png")
+    finish(fit_words(photo, home / "out", STEPS, *TWO), home / "log")
+    return photo, home / "out"
+
+
+def workers_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@forks
+def test_a_signal_to_the_whole_group_stops_in_good_order(on_two_threads: tuple[Path, Path], tmp_path: Path) -> None:
+    photo, reference = on_two_threads
+    folder, log = tmp_path / "out", tmp_path / "log"
+    words = fit_words(photo, folder, STEPS, *TWO)
+    process = start(words, log, group=True)
+    wait_for(lambda: logged(folder) >= 30, process)
+    assert process.pid is not None
+    helpers = workers_of(process.pid)
+    assert len(helpers) == 1
+    os.killpg(process.pid, signal.SIGTERM)
+    process.join(60)
+    assert process.exitcode == 143, log.read_text()
+    assert "stopped at step" in log.read_text()
+    assert not any(Path(f"/proc/{helper}").exists() for helper in helpers)
+    finish([*words, "--resume"], log)
+    assert model_bytes(folder) == model_bytes(reference)
+
+
+@forks
+def test_a_killed_worker_leaves_a_checkpoint(on_two_threads: tuple[Path, Path], tmp_path: Path) -> None:
+    photo, reference = on_two_threads
+    folder, log = tmp_path / "out", tmp_path / "log"
+    words = fit_words(photo, folder, STEPS, *TWO, "--quiet")
+    process = start(words, log)
+    wait_for(lambda: logged(folder) >= 30, process)
+    assert process.pid is not None
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    process.join(60)
+    assert process.exitcode == 2, log.read_text()
+    assert log.read_text().startswith("alfilter: a worker process of this fit ended unexpectedly")
+    assert log.read_text().count("\n") == 1
+    assert int(read_tensors(folder / "checkpoint.safetensors")[0]["step"]) >= 29
+    finish([*words, "--resume"], log)
+    assert model_bytes(folder) == model_bytes(reference)
+
+
+def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    photo, folder, log = picture(tmp_path / "photo.png"), tmp_path / "out", tmp_path / "log"
+    process = start(fit_words(photo, folder, 100_000), log)
+    wait_for(lambda: logged(folder) >= 3, process)
+    for how in ("--overwrite", "--resume"):
+        said = complaint(*fit_words(photo, folder, 100_000), how)
+        assert said == (
+            f"{folder} is in use by process {process.pid}; wait until it has ended, stop it, or give another folder"
+        )
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGTERM)
+    process.join(60)
+    assert process.exitcode == 143
+    assert alfilter(*fit_words(photo, folder, 2), "--overwrite").code == 0
+
+
+@pytest.mark.usefixtures("quick")
+def test_resuming_elsewhere_is_said(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert alfilter(*fit_words(photo, folder)).code == 0
+    (folder / "model.safetensors").unlink()  # something is left to do
+    config = json.loads((folder / "config.json").read_text())
+    assert config["machine"]["threads"] == 1
+    config["machine"].update(threads=3, processor="Swift 9")
+    (folder / "config.json").write_text(json.dumps(config))
+    said = alfilter(*fit_words(photo, folder), "--resume").err
+    assert "begun with threads 3, now 1: sums are taken in another order, so its last digits may differ" in said
+    assert "begun with processor Swift 9, now " in said
+    assert "begun with" not in alfilter(*fit_words(photo, folder), "--resume").err
 
 
 # ── folders ──────────────────────────────────────────────────────────────────────────────────────────────────────────

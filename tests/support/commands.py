@@ -77,17 +77,22 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("alfilter.report.figures.sparse.sparse_figure", drawn)
 
 
-def start(words: list[str], log: Path) -> ForkServerProcess:
-    """A command in a process of its own, made from a server that has imported everything already."""
+def start(words: list[str], log: Path, *, group: bool = False) -> ForkServerProcess:
+    """A command in a process of its own, made from a server that has imported everything already.
+
+    group: the process leads a group of its own, which a test can signal.
+    """
     context = multiprocessing.get_context("forkserver")
     heavy = ["alfilter.runs.run", "alfilter.report.figures.run", "alfilter.kernels.activations", "torch._dynamo"]
     context.set_forkserver_preload(["tests.support.commands", *heavy])
-    process = context.Process(target=_command, args=(words, str(log)))
+    process = context.Process(target=_command, args=(words, str(log), group))
     process.start()
     return process
 
 
-def _command(words: list[str], log: str) -> None:
+def _command(words: list[str], log: str, group: bool) -> None:
+    if group:
+        os.setpgid(0, 0)
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(handle, 1)
     os.dup2(handle, 2)

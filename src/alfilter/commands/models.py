@@ -83,6 +83,9 @@ def add_eval(commands: Any) -> None:
     p.add_argument(
         "--lpips", metavar="FILE", nargs="?", const="", help="also LPIPS; weights from FILE or $ALFILTER_LPIPS"
     )
+    p.add_argument(
+        "--observe", metavar="WHICH", help="samples the fit saw (default: as the model says, which opens no mask)"
+    )
     add_json(p)
     p.set_defaults(command=_eval)
 
@@ -98,7 +101,10 @@ def _eval(arguments: argparse.Namespace) -> int:
         "model": arguments.model,
         "params": _params(field),
     }
-    print_result({**line, **score_model(field, arguments.signal, arguments.lpips).plain()}, arguments.json)
+    if arguments.observe is None and str(field.signal.get("observe")).startswith("mask:"):
+        print("alfilter: scored over all samples; --observe mask:FILE tells those the fit did not see", file=sys.stderr)
+    scores = score_model(field, arguments.signal, arguments.lpips, arguments.observe)
+    print_result({**line, **scores.plain()}, arguments.json)
     return 0
 
 

@@ -8,13 +8,14 @@ import time
 from types import FrameType
 from typing import Any
 
+from alfilter.runtime.fork_pool import STOP_SIGNALS
 from alfilter.training import Progress
 
 _EVERY = 5.0  # seconds between two lines where there is no terminal
 
 
 class StopSignals:
-    """Ctrl-C and SIGTERM end a run in good order; a second one ends it at once.
+    """Ctrl-C, SIGTERM and a closed terminal end a run in good order; a second one ends it at once.
 
     patient: further ones are ignored. torchrun passes on what the terminal has sent already, and kills by itself what
     does not end.
@@ -26,7 +27,9 @@ class StopSignals:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> StopSignals:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOP_SIGNALS:
+            if signal.getsignal(number) is signal.SIG_IGN:  # nohup
+                continue
             self._before[number] = signal.signal(number, self._note)
         return self
 

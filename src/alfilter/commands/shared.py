@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 from typing import Any
 
 from alfilter.errors import UserError
+from alfilter.limits import cores
 
 
 def add_json(p: argparse.ArgumentParser) -> None:
@@ -27,12 +29,15 @@ def seconds(text: str) -> float:
 
 
 def use_threads(count: int | None) -> None:
-    if count is not None:
-        if not 1 <= count <= 1024:
-            raise UserError(f"--threads must be between 1 and 1024, got {count}; the number of cores is best")
-        import torch
+    """Compute on that many threads; without a number on as many as this process may keep busy."""
+    if count is not None and not 1 <= count <= 1024:
+        raise UserError(f"--threads must be between 1 and 1024, got {count}; the number of cores is best")
+    import torch
 
+    if count is not None:
         torch.set_num_threads(count)
+    elif not os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(min(torch.get_num_threads(), cores()))
 
 
 def print_result(line: dict[str, Any], as_json: bool) -> None:

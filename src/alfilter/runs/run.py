@@ -15,11 +15,14 @@ from alfilter import __version__
 from alfilter.config import Training, configure, without_removed
 from alfilter.errors import UserError, nearest
 from alfilter.evaluate import Scores
+from alfilter.limits import processor_name
 from alfilter.methods import parameter_count, preset
 from alfilter.runs.fitting import Fitted, PreparedFit, prepare
 from alfilter.runs.folder import FILES, History, RunFolder
+from alfilter.runs.lock import FolderLock
 from alfilter.runs.request import FitRequest, Setting, resolve, suited_preset
 from alfilter.runtime.distributed import Processes, current, local_device
+from alfilter.runtime.thread_pool import workers
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, save
 from alfilter.training.checkpoint import first_difference
@@ -44,7 +47,20 @@ def run(
     pictures and a report; the run counts as finished after it.
     """
     processes = current()
-    prepared = processes.run_on_all(lambda: prepare_run(request, processes, say))
+    with FolderLock(request.folder()) as lock:
+        prepared = processes.run_on_all(lambda: prepare_run(request, processes, lock, say))
+        return _run(prepared, request, processes, on_progress, should_stop, say, finish)
+
+
+def _run(
+    prepared: PreparedRun,
+    request: FitRequest,
+    processes: Processes,
+    on_progress: Callable[[Progress], None] | None,
+    should_stop: Callable[[], bool],
+    say: Say,
+    finish: Finish | None,
+) -> dict[str, Any]:
     folder, field = prepared.folder, prepared.fit.field
     if processes.any(prepared.finished is not None):  # the first process has looked into the folder
         say(f"{folder} is finished already; nothing to do")
@@ -82,8 +98,11 @@ class PreparedRun:
     finished: dict[str, Any] | None
 
 
-def prepare_run(request: FitRequest, processes: Processes, say: Say) -> PreparedRun:
-    """Read the signal, resolve the request, build the field, and (the first process) make the folder ready."""
+def prepare_run(request: FitRequest, processes: Processes, lock: FolderLock, say: Say) -> PreparedRun:
+    """Read the signal, resolve the request, build the field, and (the first process) make the folder ready.
+
+    lock: of the folder, taken as soon as it exists.
+    """
     _check_request(request)
     device = local_device(choose_device(request.device), processes)
     if processes.size > 1 and request.auto:
@@ -91,13 +110,16 @@ def prepare_run(request: FitRequest, processes: Processes, say: Say) -> Prepared
     folder = RunFolder(request.folder())
     if processes.is_main:
         _check_folder(folder, request)
+        if folder.path.exists():
+            lock.acquire()
+            _check_folder(folder, request)  # somebody may have finished a run in between
     columns = (request.coords, request.values, request.weight)
     task = open_task(request.signal, request.observe, request.seed, columns=columns, say=say)
     setting, choices = resolve_request(request, task, folder, say)
     prepared = prepare(task, setting, seed=request.seed, device=device)
     snapshots = Snapshots(folder.path, prepared.field, request.snapshots if processes.is_main else 0)
-    config = _config(request, prepared, choices)
-    finished = open_folder(folder, config, request) if processes.is_main else None
+    config = _config(request, prepared, choices, machine(device, processes))
+    finished = open_folder(folder, config, request, lock, say) if processes.is_main else None
     return PreparedRun(folder, prepared, snapshots, finished)
 
 
@@ -158,20 +180,28 @@ def choose_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def open_folder(folder: RunFolder, config: dict[str, Any], request: FitRequest) -> dict[str, Any] | None:
+def open_folder(
+    folder: RunFolder, config: dict[str, Any], request: FitRequest, lock: FolderLock, say: Say
+) -> dict[str, Any] | None:
     """Make the folder ready; the result line when the run it holds is finished already."""
+    is_new = not folder.path.exists()
+    if is_new:
+        _make_folder(folder)
+        lock.acquire()
+        _check_folder(folder, request)
     resumed = request.resume and folder.config.exists()
     if resumed:
-        _check_same(folder, folder.read_config(), config)
+        stored = folder.read_config()
+        _check_same(folder, stored, config)
         line = folder.finished_result()
         if line is not None:
             return line
+        for change in changed_machine(stored.get("machine"), config["machine"]):
+            say(f"the run was begun with {change}: sums are taken in another order, so its last digits may differ")
     try:
         folder.clear(() if resumed else FILES)
         if not resumed:
             remove_snapshots(folder.path)
-        is_new = not folder.path.exists()
-        folder.path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot use the folder {folder}: {error.strerror or error}; give another one") from error
     try:
@@ -181,6 +211,29 @@ def open_folder(folder: RunFolder, config: dict[str, Any], request: FitRequest) 
             folder.path.rmdir()
         raise
     return None
+
+
+def machine(device: torch.device, processes: Processes) -> dict[str, Any]:
+    """What the last digits of a run depend on: the device, the processor, and how many share the work."""
+    return {"device": device.type, "processor": processor_name(), "threads": workers(), "processes": processes.size}
+
+
+def changed_machine(before: Any, now: Mapping[str, Any]) -> list[str]:
+    """What differs between the machine a run was begun on and this one, in words.
+
+    >>> changed_machine({"threads": 2, "device": "cpu"}, {"threads": 4, "device": "cpu"})
+    ['threads 2, now 4']
+    """
+    if not isinstance(before, dict):
+        return []
+    return [f"{key} {before[key]}, now {value}" for key, value in now.items() if key in before and before[key] != value]
+
+
+def _make_folder(folder: RunFolder) -> None:
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot use the folder {folder}: {error.strerror or error}; give another one") from error
 
 
 def _both(first: Callable[[A], None], second: Callable[[A], None] | None) -> Callable[[A], None]:
@@ -238,7 +291,9 @@ def _comparable(value: Any) -> Any:
     return {k: v for k, v in value.items() if k != "source"} if isinstance(value, dict) else value
 
 
-def _config(request: FitRequest, prepared: PreparedFit, choices: dict[str, Any] | None) -> dict[str, Any]:
+def _config(
+    request: FitRequest, prepared: PreparedFit, choices: dict[str, Any] | None, machine: dict[str, Any]
+) -> dict[str, Any]:
     config = {
         "method": request.method,
         "preset": prepared.setting.preset,
@@ -246,6 +301,7 @@ def _config(request: FitRequest, prepared: PreparedFit, choices: dict[str, Any] 
         "options": prepared.field.spec["options"],
         "training": asdict(prepared.setting.training),
         "seed": request.seed,
+        "machine": machine,
         "version": __version__,
         "command": list(request.command),
     }

@@ -20,29 +20,31 @@ from alfilter.tasks.points import PointTask, point_scores, predict
 _SURFACE = 256  # grid points per side of a surface that is scored
 
 
-def score_model(field: Field, spec: str, lpips_weights: str | None = None) -> Scores:
+def score_model(field: Field, spec: str, lpips_weights: str | None = None, observe: str | None = None) -> Scores:
     """Metrics of a model on a signal: seen and held-out samples of its fit apart, where they can be told apart.
 
     spec: a file, or `sample:NAME`. lpips_weights: a file of LPIPS weights, the empty string for the one that the
-    environment names, None for no LPIPS; only pictures have one.
+    environment names, None for no LPIPS; only pictures have one. observe: which samples were seen; None takes it from
+    the model, except for a mask, since no file that a model names is opened.
     """
     kind = field.signal.get("kind")
+    if kind in ("shape", "points") and observe is not None:
+        raise UserError(f"observe is for samples on a grid, the model represents a {kind}; leave it out")
     if kind == "shape":
         return score_shape(field, spec)
     if kind == "points":
         return score_points(field, spec)
-    return score_grid(field, spec, lpips_weights)
+    return score_grid(field, spec, lpips_weights, observe)
 
 
-def score_grid(field: Field, spec: str, lpips_weights: str | None = None) -> Scores:
+def score_grid(field: Field, spec: str, lpips_weights: str | None = None, observe: str | None = None) -> Scores:
     """Scores of a picture, a sound, a volume or a video."""
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
         fitted, got = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"
         raise UserError(f"the model was fitted to a signal {fitted}, {spec} is {got}; give a signal of that kind")
-    is_fitted_size = list(signal.shape) == field.signal.get("shape")
-    observe = field.signal.get("observe", "all") if is_fitted_size else "all"
-    task = _task(signal, observe, field.signal.get("observe_seed", 0))
+    task = TASKS[signal.kind](signal, observe or fitted_split(field, signal), field.signal.get("observe_seed", 0))
+    assert isinstance(task, GridTask)
     if lpips_weights is None:
         return task.evaluate(field)
     if signal.in_dim != 2:
@@ -55,16 +57,11 @@ def score_grid(field: Field, spec: str, lpips_weights: str | None = None) -> Sco
     return replace(scores, metrics={**scores.metrics, "lpips": lpips(prediction, target, lpips_weights or None)})
 
 
-def _task(signal: GridSignal, observe: str, seed: int) -> GridTask:
-    """The task with the fit's own split; a mask that is gone, or fits no more, leaves one score over all samples."""
-    try:
-        task = TASKS[signal.kind](signal, observe, seed)
-    except UserError:
-        if not observe.startswith("mask:"):
-            raise
-        task = TASKS[signal.kind](signal, "all", seed)
-    assert isinstance(task, GridTask)
-    return task
+def fitted_split(field: Field, signal: GridSignal) -> str:
+    """Which samples the fit saw, for a signal of the fitted size; `all` where that is not known without a file."""
+    observe: str = field.signal.get("observe", "all")
+    is_fitted_size = list(signal.shape) == field.signal.get("shape")
+    return observe if is_fitted_size and not observe.startswith("mask:") else "all"
 
 
 def score_points(field: Field, path: str) -> Scores:
