@@ -63,7 +63,8 @@ def test_odd_tables_of_groups_limit_nothing(text: str, tmp_path: Path) -> None:
 
 
 def test_the_shells_limit_counts() -> None:
-    code = "import alfilter.runtime.limits as l, resource as r; r.setrlimit(r.RLIMIT_AS, (1 << 30, -1)); print(l.free_memory())"
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_AS, (1 << 30, -1))"
+    code = f"{limit}; from alfilter.runtime.limits import free_memory; print(free_memory())"
     words = [sys.executable, "-c", code]
     assert 0 < int(subprocess.run(words, capture_output=True, check=True).stdout) < 1 << 30
 

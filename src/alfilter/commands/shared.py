@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from alfilter.errors import UserError
-from alfilter.limits import cores
+from alfilter.runtime.limits import cores
 
 
 def add_json(p: argparse.ArgumentParser) -> None:

@@ -14,10 +14,10 @@ from alfilter.errors import UserError
 from alfilter.evaluate import axis_coords, sample_axes
 from alfilter.evaluate.streaming import bands
 from alfilter.files import replacing
-from alfilter.runtime.limits import free_memory
 from alfilter.methods import Field
 from alfilter.render.image import native_bits
 from alfilter.render.view import View, chosen_output
+from alfilter.runtime.limits import free_memory
 from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.signals.video import CLIPS, write_clip

@@ -15,8 +15,8 @@ from alfilter.extras import need
 from alfilter.files import replacing
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.surface import Surface, extract, memory_needed
-from alfilter.runtime.limits import free_memory
 from alfilter.methods import Field
+from alfilter.runtime.limits import free_memory
 
 FORMATS = ("ply", "obj", "stl", "glb")
 

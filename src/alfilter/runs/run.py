@@ -15,13 +15,13 @@ from alfilter import __version__
 from alfilter.config import Training, configure, without_removed
 from alfilter.errors import UserError, nearest
 from alfilter.evaluate import Scores
-from alfilter.limits import processor_name
 from alfilter.methods import parameter_count, preset
 from alfilter.runs.fitting import Fitted, PreparedFit, prepare
 from alfilter.runs.folder import FILES, History, RunFolder
 from alfilter.runs.lock import FolderLock
 from alfilter.runs.request import FitRequest, Setting, resolve, suited_preset
 from alfilter.runtime.distributed import Processes, current, local_device
+from alfilter.runtime.limits import processor_name
 from alfilter.runtime.thread_pool import workers
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, save

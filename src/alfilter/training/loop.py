@@ -124,7 +124,7 @@ def fit(
                 terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop, whole)
             except (WorkerLost, MemoryError):  # the step was not taken: what was learned before is kept
                 if path is not None and processes.is_main:
-                    write_checkpoint(path, field, optimiser, position, identity, average)
+                    write_checkpoint(path, field, optimiser, position, identity)
                 raise
             if terms is None:  # asked to stop in the middle of a batch: the step was not taken
                 break
