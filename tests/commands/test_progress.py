@@ -72,7 +72,7 @@ def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_the_first_signal_asks_and_the_handlers_come_back(number: signal.Signals, code: int) -> None:
     before = signal.getsignal(number)
     received: list[int] = []
@@ -87,3 +87,14 @@ def test_the_first_signal_asks_and_the_handlers_come_back(number: signal.Signals
             assert received == [number]
     finally:
         signal.signal(number, before)
+
+
+def test_a_closed_terminal_means_nothing_under_nohup() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with StopSignals() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.asked()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

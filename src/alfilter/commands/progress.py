@@ -28,8 +28,8 @@ class StopSignals:
 
     def __enter__(self) -> StopSignals:
         for number in STOP_SIGNALS:
-            if signal.getsignal(number) is signal.SIG_IGN:  # nohup
-                continue
+            if number not in (signal.SIGINT, signal.SIGTERM) and signal.getsignal(number) is signal.SIG_IGN:
+                continue  # nohup: a closed terminal means nothing
             self._before[number] = signal.signal(number, self._note)
         return self
 
