@@ -103,7 +103,7 @@ def _compile_in_processes(calls: Sequence[Call], processes: int) -> None:
                 if not other.stdout.read(1):
                     return
 
-    count = min(processes, len(calls))
+    count = max(1, min(processes, len(calls)))  # another run may have compiled them all meanwhile
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(drive, range(count)))
 
