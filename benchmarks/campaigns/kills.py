@@ -30,7 +30,7 @@ SMALL = ("--set", "width=8", "--set", "depth=1")
 GROUP = ("--threads", "2", "--train", "micro=16", "--snapshots", "4", "--checkpoint-every", "0", "--quiet", "--json")
 SCENES: dict[str, tuple[str, ...]] = {
     "picture": ("photo.png", "--method", "al-sine", *SMALL, "--set", "levels=3", "--set", "grid=6", "--steps", "150"),
-    "grid": ("photo.png", "--method", "hash-grid", *SMALL, "--set", "levels=3", "--set", "table=6", "--steps", "150"),
+    "al-grid": ("photo.png", "--method", "al-grid", *SMALL, "--set", "levels=3", "--set", "table=6", "--steps", "150"),
     "octree": ("photo.png", "--method", "octree", *SMALL, "--set", "levels=3", "--set", "capacity=200", "--steps",
                "80"),
     "acorn": ("photo.png", "--method", "acorn", *SMALL, "--set", "tiles=16", "--set", "deepest=3", "--set", "patch=2",

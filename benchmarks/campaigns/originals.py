@@ -37,7 +37,7 @@ class Kind:
 def make_originals(home: Path) -> list[Kind]:
     """Write all originals below `home`."""
     rng = np.random.default_rng(0)
-    _pictures(home, rng)
+    make_pictures(home)
     _signals(home, rng)
     _tables(home, rng)
     _models(home)
@@ -67,7 +67,14 @@ TABLES = ("table.csv", "table.tsv", "table.npz", "packed.npz", "table.npy", "tab
 _RENDER = ("render", "{file}", "out.png", "--size", "12x10")
 _MODELS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(
-        ("image.safetensors", "octree.safetensors", "acorn.safetensors", "hash.safetensors", "bacon.safetensors"),
+        (
+            "image.safetensors",
+            "octree.safetensors",
+            "acorn.safetensors",
+            "hash.safetensors",
+            "grid.safetensors",
+            "bacon.safetensors",
+        ),
         (_RENDER, ("eval", "{file}", "{home}/photo.png", "--json")),
     ),
     "points.safetensors": (("predict", "{file}", "{home}/table.csv", "--out", "out.csv"),),
@@ -78,8 +85,9 @@ _MODELS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def _pictures(home: Path, rng: np.random.Generator) -> None:
-    values = rng.random((10, 12, 3)).astype(np.float32)
+def make_pictures(home: Path) -> None:
+    """Small pictures in every format."""
+    values = np.random.default_rng(0).random((10, 12, 3)).astype(np.float32)
     for name, bits in PICTURES.items():
         write_image(home / name, values, bits)
 
@@ -125,6 +133,7 @@ def _models(home: Path) -> None:
         ("octree", "photo.png", "octree", {**small, "levels": 3, "capacity": 200, "features": 2}),
         ("acorn", "photo.png", "acorn", {**small, "tiles": 16, "deepest": 3, "patch": 2, "features": 2, "decoder": 8}),
         ("hash", "photo.png", "hash-grid", {**small, "levels": 3, "table": 6}),
+        ("grid", "photo.png", "al-grid", {**small, "levels": 3, "table": 6}),
         ("bacon", "photo.png", "bacon", {"width": 8}),
         ("sound", "sound.wav", "siren", small),
         ("volume", "volume.npy", "siren", small),

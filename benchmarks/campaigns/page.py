@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -178,13 +179,14 @@ def campaign(total: int, clients: int, seed: int) -> int:
             while server.poll() is None and not (found := re.search(r"http://127\.0\.0\.1:(\d+)/", line)):
                 line = server.stdout.readline()
             assert found is not None, "the page did not start"
-            return _load(server, int(found[1]), total, clients, seed)
+            return load_page(server.pid, lambda: server.poll() is None, int(found[1]), total, clients, seed)
         finally:
             server.terminate()
             server.wait(30)
 
 
-def _load(server: subprocess.Popen[str], port: int, total: int, clients: int, seed: int) -> int:
+def load_page(pid: int, is_alive: Callable[[], bool], port: int, total: int, clients: int, seed: int) -> int:
+    """Load the page at a port, whose process is `pid`."""
     load, began = Load(port, total, seed), time.monotonic()
     load.ask("/api/tile?m=0&z=0&x=0&y=0&layer=field")
     threads = [Thread(target=load.client, args=(number,)) for number in range(clients)]
@@ -194,11 +196,11 @@ def _load(server: subprocess.Popen[str], port: int, total: int, clients: int, se
     memory: list[tuple[int, float]] = []
     while any(thread.is_alive() for thread in threads):
         time.sleep(0.5)
-        if server.poll() is not None:
-            print(f"the server ended with {server.returncode}")
+        if not is_alive():
+            print("the server is gone")
             return 1
-        memory.append((total - max(0, load.left), resident(server.pid)))
-    files = len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
+        memory.append((total - max(0, load.left), resident(pid)))
+    files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
     early = [size for done, size in memory if total * 0.2 <= done <= total * 0.5] or [memory[0][1]]
     late = [size for done, size in memory if done >= total * 0.8] or [memory[-1][1]]
     waits = sorted(load.waits) or [float("inf")]

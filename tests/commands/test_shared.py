@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +43,17 @@ def test_a_result_in_words(capsys: pytest.CaptureFixture[str]) -> None:
 def test_threads_are_a_sensible_number(count: int) -> None:
     with pytest.raises(UserError, match=f"--threads must be between 1 and 1024, got {count}"):
         use_threads(count)
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("", 1), ("3", 2)])
+def test_threads_follow_what_the_container_allows(setting: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a number of their own, and without one in the environment."""
+    monkeypatch.setattr("alfilter.commands.shared.cores", lambda: 1)
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        use_threads(None)
+        assert torch.get_num_threads() == expected
+    finally:
+        torch.set_num_threads(before)

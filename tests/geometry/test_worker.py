@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -32,3 +34,11 @@ def test_a_worker_that_is_gone_is_an_error() -> None:
     worker._process.wait()
     with pytest.raises(OSError, match=r"ended|Broken pipe"):
         worker.distance(np.zeros((4, 3)))
+
+
+def test_signals_to_the_group_do_not_end_it() -> None:
+    vertices, faces = cube()
+    worker = DistanceWorker(vertices, faces)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(worker._process.pid, number)  # from its first moment on
+    assert worker.distance(np.zeros((1, 3))).shape == (1,)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import struct
 import tracemalloc
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.lib import format as npy
 
 from alfilter.errors import UserError
 from alfilter.signals import open_signal
@@ -76,43 +73,6 @@ def test_a_glb_of_made_up_numbers(tmp_path: Path) -> None:
     (tmp_path / "bomb.glb").write_bytes(glb(header))
     with refused("bytes cannot hold 150,000,000 numbers"):
         open_signal(str(tmp_path / "bomb.glb"))
-
-
-def test_the_columns_of_an_archive_are_told_by_its_headers(tmp_path: Path) -> None:
-    np.savez_compressed(tmp_path / "table.npz", x=np.zeros(20_000_000), y=np.zeros((20_000_000, 2), np.float32))
-    tracemalloc.start()
-    try:
-        assert column_names(tmp_path / "table.npz") == ["x", "y0", "y1"]
-        assert tracemalloc.get_traced_memory()[1] < 16 << 20
-    finally:
-        tracemalloc.stop()
-
-
-def entry(shape: tuple[int, ...]) -> bytes:
-    stream = io.BytesIO()
-    npy.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
-    return stream.getvalue()
-
-
-def test_an_archive_that_announces_more_than_it_holds(tmp_path: Path) -> None:
-    file = tmp_path / "t.npz"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("x.npy", entry((1 << 40,)))
-    with refused("which its .* bytes cannot hold"):
-        read_columns(file, ["x"])
-
-
-def test_an_encrypted_archive_and_an_unknown_compression(tmp_path: Path) -> None:
-    np.savez(tmp_path / "t.npz", x=np.arange(4.0))
-    plain = (tmp_path / "t.npz").read_bytes()
-    start = plain.rindex(b"PK\x01\x02")
-    for offset, value in ((8, 1), (10, 99)):  # in the entry of the central directory: a flag, the method
-        data = bytearray(plain)
-        data[start + offset] = value
-        data[offset - 2] = value  # the same in the entry itself
-        (tmp_path / "t.npz").write_bytes(data)
-        with refused("as a table .*; save plain numeric arrays"):
-            read_columns(tmp_path / "t.npz", ["x"])
 
 
 @pytest.mark.parametrize("header", [b"{'descr': '<f4', 'shape': (", b"(" * 3000, b"{'shape': (9,), 'descr': '<f8'"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -90,3 +92,11 @@ def test_no_weight_at_all_is_refused() -> None:
     signal = PointSignal(np.array([[0.0], [1.0]]), np.array([[0.0], [5.0]]), np.array([0.0, 0.0]))
     with pytest.raises(UserError, match="every seen point has weight 0"):
         PointTask(signal)
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_that_no_float_holds_are_infinite() -> None:
+    target = np.array([[-1e200], [1e200], [0.0]])
+    scores = point_scores(target / 2, target, np.array([1.0]), ["t"])
+    assert scores["rmse"] == math.inf
+    assert scores["psnr"] == -math.inf

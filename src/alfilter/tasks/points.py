@@ -130,16 +130,17 @@ def point_scores(prediction: Array, target: Array, span: Array, names: Sequence[
     >>> round(one["psnr"], 2), round(one["rmse"], 4), one["mae"], one["r2"]
     (23.01, 0.7071, 0.5, -1.0)
     """
-    error = prediction - target
-    relative = float(np.mean((error / span) ** 2))
-    scores = {"psnr": -10 * math.log10(relative) if relative > 0 else math.inf}
-    spread = ((target - target.mean(0)) ** 2).sum(0)
-    if len(target) > 1 and (spread > 0).all():
-        scores["r2"] = float(np.mean(1 - (error**2).sum(0) / spread))
-    for k, name in enumerate(names):
-        ending = "" if len(names) == 1 else f"_{name}"
-        scores[f"rmse{ending}"] = float(np.sqrt(np.mean(error[:, k] ** 2)))
-        scores[f"mae{ending}"] = float(np.mean(np.abs(error[:, k])))
+    with np.errstate(over="ignore", invalid="ignore"):  # a score that float64 cannot hold is infinite
+        error = prediction - target
+        relative = float(np.mean((error / span) ** 2))
+        scores = {"psnr": -10 * math.log10(relative) if relative > 0 else math.inf}
+        spread = ((target - target.mean(0)) ** 2).sum(0)
+        if len(target) > 1 and (spread > 0).all():
+            scores["r2"] = float(np.mean(1 - (error**2).sum(0) / spread))
+        for k, name in enumerate(names):
+            ending = "" if len(names) == 1 else f"_{name}"
+            scores[f"rmse{ending}"] = float(np.sqrt(np.mean(error[:, k] ** 2)))
+            scores[f"mae{ending}"] = float(np.mean(np.abs(error[:, k])))
     return scores
 
 

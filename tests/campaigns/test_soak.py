@@ -1,0 +1,18 @@
+"""A few rounds of the long campaign: nothing stays open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.campaigns.originals import make_pictures
+from benchmarks.campaigns.soak import FITS, children, one_round, open_files
+
+
+def test_files_and_processes_are_given_back(tmp_path: Path) -> None:
+    make_pictures(tmp_path)
+    fits = tuple(fit for fit in FITS if fit[0] == "photo.png")
+    one_round(tmp_path, fits)
+    files, processes = open_files(), children()
+    one_round(tmp_path, fits)
+    assert open_files() <= files
+    assert children() <= processes
