@@ -21,7 +21,7 @@ def test_its_levels_are_those_of_a_hash_grid() -> None:
 
 @pytest.mark.parametrize(
     ("in_dim", "samples", "expected"),
-    [(2, (512, 64), (64, 16)), (1, (4000,), (64,)), (2, None, (24, 24)), (3, (100, 100, 100), (24, 24, 24))],
+    [(2, (512, 64), (128, 16)), (1, (4000,), (250,)), (2, None, (128, 128)), (3, (100, 100, 100), (12, 12, 12))],
 )
 def test_nodes_of_alpha_follow_the_samples(in_dim: int, samples: Any, expected: tuple[int, ...]) -> None:
     sizes = {"levels": 2, "base": 2, "finest": 4, "table": 4, "width": 4}

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
+from alfilter.config import Density
+from alfilter.core.hash_grid import corners
 from alfilter.encodings import HashGrid, SampleTable
 from alfilter.errors import UserError
 from alfilter.methods import build
 from alfilter.methods.grids import HashGridOptions, finest_cells, table_rows
+from alfilter.signals import GridSignal
 
 
 def test_the_finest_grid_follows_the_signal() -> None:
     half = HashGridOptions()
-    assert finest_cells(half, 2, (100, 300)) == 150
-    assert finest_cells(HashGridOptions(density=2.0), 2, (100, 300)) == 600
-    assert finest_cells(HashGridOptions(finest=17), 2, (100, 300)) == 17
-    assert [finest_cells(half, dims, None) for dims in (1, 2, 3, 4)] == [256, 256, 2048, 64]
+    assert finest_cells(half, 2, (100, 300)) == (150, 150)
+    assert finest_cells(HashGridOptions(density=2.0), 2, (100, 300)) == (600, 600)
+    assert finest_cells(HashGridOptions(finest=17), 2, (100, 300)) == (17, 17)
+    assert [finest_cells(half, dims, None)[0] for dims in (1, 2, 3, 4)] == [256, 256, 2048, 64]
+
+
+def test_an_aligned_grid_has_a_node_on_every_sample() -> None:
+    """So a sample reads one row of the finest level, and no other sample reads it."""
+    field = build("hash-grid", in_dim=2, out_dim=1, preset="default", samples=(9, 5), seen=Density(2, 6.7))
+    layout = field.encoding.layout  # type: ignore[union-attr]
+    assert layout.cells[-1] == (8, 4)
+    x = GridSignal(np.zeros((9, 5, 1), np.uint8)).coords()
+    index, weight = corners(x, layout)
+    rows = index[:, -1].gather(1, weight[:, -1].argmax(-1, keepdim=True))
+    assert torch.allclose(weight[:, -1].max(-1).values, torch.ones(45), atol=1e-5)
+    assert len(rows.unique()) == 45
 
 
 def test_rows_of_a_level() -> None:

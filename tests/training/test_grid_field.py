@@ -16,6 +16,7 @@ from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.encodings import FilteredGrid
+from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.networks import MLP
 from alfilter.signals import GridSignal
@@ -67,6 +68,33 @@ def test_the_gradient_is_that_of_autograd(method: str, cores: int, monkeypatch: 
     expected_terms, expected = gradient_of(field_of(method), task, SETTING)
     assert terms == pytest.approx(expected_terms, rel=1e-5)
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
+
+
+def test_the_gradient_with_levels_of_detail(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Area means with α capped, and the price of a level."""
+    task, setting = image("all"), Training(batch=400, micro=100, detail=0.5, parsimony=0.1)
+    terms, actual = gradient_of(field_of("al-grid"), task, setting)
+    assert set(terms) == {"data", "detail", "parsimony"}
+    monkeypatch.setattr(gradient, "has_compiled_step", lambda *_: False)
+    expected_terms, expected = gradient_of(field_of("al-grid"), task, setting)
+    assert terms == pytest.approx(expected_terms, rel=1e-5)
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
+
+
+def test_a_method_without_a_filter_has_no_levels_of_detail() -> None:
+    with pytest.raises(UserError, match="this method has no filter that could cap its frequency; take al-grid"):
+        fit(field_of("hash-grid"), image("all"), training=Training(batch=400, steps=1, detail=0.5))
+    with pytest.raises(UserError, match="option 'detail' is for grids all of whose samples are seen"):
+        fit(field_of("al-grid"), image("every:2"), training=Training(batch=40, steps=1, detail=0.5))
+
+
+def test_parsimony_pulls_alpha_down() -> None:
+    """With no data gradient to hold it (a constant picture is fitted at once), α falls."""
+    task = ImageTask(GridSignal(np.full((40, 30, 3), 128, np.uint8)))
+    field = field_of("al-grid")
+    fit(field, task, training=Training(steps=20, lr_encoding=1e-2, parsimony=1.0))
+    with torch.no_grad():
+        assert field.encoding.alpha(torch.zeros(1, 2)).item() < 2.9  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("rule", ["source", "graded"])

@@ -28,6 +28,17 @@ def level_resolutions(levels: int, base: int, finest: int) -> list[int]:
     return [int(base * growth**level * (1 + 1e-12)) for level in range(levels)]  # powers round to a hair below
 
 
+def level_cells(levels: int, base: int, finest: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Cells of every level along each axis, coarse to fine; the longest axis has `base` cells at first.
+
+    >>> level_cells(3, base=4, finest=(16, 8))
+    [(4, 2), (8, 4), (16, 8)]
+    """
+    longest = max(finest)
+    axes = [level_resolutions(levels, max(1, round(base * count / longest)), count) for count in finest]
+    return list(zip(*axes, strict=True))
+
+
 def spatial_hash(corner: Tensor, size: int) -> Tensor:
     """h(c) = (c_1 π_1 ⊕ … ⊕ c_d π_d) mod T (Eq. 4). corner: (..., d) integers, size: T, a power of two → (...).
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from alfilter.errors import UserError
 from alfilter.ops.grid_mlp import GridFeatures
+
+_NO_FILTER = "this method has no filter that could cap its frequency; take al-grid, al-sine or al-relu"
 
 Pieces = Iterator[tuple[Tensor, Tensor]]
 
@@ -59,6 +62,16 @@ class Encoding(nn.Module, ABC):
     def parsimony(self) -> Tensor:
         """The share of its levels that pass, in the mean over the domain; zero for an encoding without a filter."""
         return torch.zeros(())
+
+    def limited(self, x: Tensor, cycles: Tensor) -> Tensor:
+        """The features at x without what is finer than `cycles` across the domain, () or (...)."""
+        del x, cycles
+        raise UserError(_NO_FILTER)
+
+    def alpha_at(self, cycles: Tensor) -> Tensor:
+        """Where on its axis the filter's cut-off is `cycles` across the domain. (...) → (...)."""
+        del cycles
+        raise UserError(_NO_FILTER)
 
     def grid_features(self) -> GridFeatures | None:
         """What `forward` looks up, if it is a lookup on grids and nothing else: training has a faster way to do it.

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.core.filter import level_response
-from alfilter.core.hash_grid import Layout, level_resolutions
+from alfilter.core.hash_grid import Layout, level_cells
 from alfilter.encodings.alpha_grid import AlphaGrid
 from alfilter.encodings.filtered import FilteredEncoding
 from alfilter.ops.grid_lookup import filtered_lookup, lookup
@@ -19,7 +19,8 @@ class FilteredGrid(FilteredEncoding):
     """f'_j(x) = H_j(α(x)) f_j(x) for the levels j of a multiresolution grid (`HashGrid`), α in level units.
 
     H_j(α) = σ(κ(α - j + ½)) passes the levels below α: the low-pass limit of the paper's H_B, to which a finite
-    `bandwidth` B (in levels) returns. A level of N_j cells carries N_j/2 cycles across the domain, so α is a cut-off
+    `bandwidth` B (in levels) returns. A level of N_j cells (along the
+    longest axis) carries N_j/2 cycles across the domain, so α is a cut-off
     frequency: N(α)/2 with N(α) = N_min b^α. α starts open (`start` none: every level passes), since a level that is
     closed gets no gradient.
 
@@ -38,7 +39,7 @@ class FilteredGrid(FilteredEncoding):
         levels: int,
         features: int,
         base: int,
-        finest: int,
+        finest: int | tuple[int, ...],
         table: int,
         resolution: tuple[int, ...],
         kappa: float = 2.0,
@@ -50,8 +51,9 @@ class FilteredGrid(FilteredEncoding):
     ) -> None:
         super().__init__(in_dim, levels * features)
         self.levels, self.features, self.axis = levels, features, levels
-        self.base, self.finest, self.kappa, self.bandwidth = base, finest, kappa, bandwidth
-        self.layout = Layout.of([(count,) * in_dim for count in level_resolutions(levels, base, finest)], table)
+        sizes = (finest,) * in_dim if isinstance(finest, int) else finest
+        self.base, self.finest, self.kappa, self.bandwidth = base, max(sizes), kappa, bandwidth
+        self.layout = Layout.of(level_cells(levels, base, sizes), table)
         self.table = nn.Parameter((torch.rand(self.layout.total, features, generator=generator) * 2 - 1) * bound)
         low, high = -1.0, levels + 0.5
         self.alpha = AlphaGrid(resolution, levels if start is None else start, levels * rate, low, high)
@@ -87,7 +89,7 @@ class FilteredGrid(FilteredEncoding):
         return torch.where(2 * cycles >= self.finest, self.alpha.high, place.clamp(min=self.alpha.low))
 
     def level_frequencies(self) -> Tensor:
-        return torch.tensor([cells[0] / 2 for cells in self.layout.cells])
+        return torch.tensor([max(cells) / 2 for cells in self.layout.cells])
 
     def _growth(self) -> float:
         """log b, the factor from level to level."""

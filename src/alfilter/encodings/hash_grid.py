@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from alfilter.core.hash_grid import Layout, level_resolutions
+from alfilter.core.hash_grid import Layout, level_cells
 from alfilter.encodings.base import Encoding
 from alfilter.ops.grid_lookup import lookup
 from alfilter.ops.grid_mlp import GridFeatures
@@ -19,8 +19,8 @@ class HashGrid(Encoding):
     Differs from the source in: the domain ([-1, 1] here, mapped to its [0, 1]); nodes at multiples of 1/N_l as in the
     paper's text, not shifted by half a cell as in its code; a level has (N_l+1)^d nodes, no rounding up to eight.
 
-    in_dim: d, 1 to 4. levels: L. features: F per level. base, finest: N_min, N_max. table: T, a power of two.
-    coordinates: prepend x to the features. bound: features start at U(±bound).
+    in_dim: d, 1 to 4. levels: L. features: F per level. base, finest: N_min, N_max, the latter for all axes or for
+    each. table: T, a power of two. coordinates: prepend x to the features. bound: features start at U(±bound).
 
     >>> HashGrid(2, levels=4, features=2, base=4, finest=32, table=256)(torch.zeros(5, 2)).shape
     torch.Size([5, 8])
@@ -33,7 +33,7 @@ class HashGrid(Encoding):
         levels: int,
         features: int,
         base: int,
-        finest: int,
+        finest: int | tuple[int, ...],
         table: int,
         coordinates: bool = False,
         bound: float = 1e-4,
@@ -41,8 +41,8 @@ class HashGrid(Encoding):
     ) -> None:
         super().__init__(in_dim, levels * features + in_dim * coordinates)
         self.features, self.coordinates = features, coordinates
-        cells = [(count,) * in_dim for count in level_resolutions(levels, base, finest)]
-        self.layout = Layout.of(cells, table)
+        sizes = (finest,) * in_dim if isinstance(finest, int) else finest
+        self.layout = Layout.of(level_cells(levels, base, sizes), table)
         self.table = nn.Parameter((torch.rand(self.layout.total, features, generator=generator) * 2 - 1) * bound)
 
     def forward(self, x: Tensor) -> Tensor:

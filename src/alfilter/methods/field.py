@@ -47,6 +47,10 @@ class Field(nn.Module):
             raise UserError(f"this field takes {self.in_dim} coordinates in the last axis, got shape {tuple(x.shape)}")
         return torch.addcmul(self.shift, self.scale, self.network(self.encoding(x)))
 
+    def limited(self, x: Tensor, cycles: Tensor) -> Tensor:
+        """The values at x with the filter capped at `cycles` across the domain, () or (...). → (..., out_dim)."""
+        return torch.addcmul(self.shift, self.scale, self.network(self.encoding.limited(x, cycles)))
+
     def outputs(self, x: Tensor) -> tuple[Tensor, ...]:
         """The values at every scale the network has, coarse to fine, each (..., out_dim); the last is the field's."""
         return tuple(self.scales(x))

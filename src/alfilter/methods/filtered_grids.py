@@ -9,7 +9,7 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.adaptive import alpha_resolution
-from alfilter.methods.grids import CPU, RARE_ROWS, HashGridOptions, finest_cells, table_rows
+from alfilter.methods.grids import RECIPE, SAMPLED, HashGridOptions, finest_cells, follow_samples, table_rows
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, relu_network
 
 
@@ -20,25 +20,34 @@ class AlGridOptions(HashGridOptions):
         None, "B, width of the pass band in levels; none: all levels below α pass", low=1e-3, high=1e3
     )
     grid: int | tuple[int, ...] | None = option(
-        None, "nodes of the α grid per axis; none: one per 8 samples, 16 to 64", low=1, high=4096
+        None, "nodes of the α grid per axis; none: by the signal's samples", low=1, high=4096
     )
     start: float | None = option(None, "α at the beginning, in levels; none: all of them pass")
     rate: float = option(0.25, "how far the learning rate moves α, in shares of its axis", low=0, high=1e3)
+
+
+def alpha_nodes(in_dim: int, samples: Samples | None) -> tuple[int, ...]:
+    """Nodes of the α grid where none are named: one for some samples, and few in many dimensions.
+
+    >>> alpha_nodes(2, (512, 256)), alpha_nodes(3, None)
+    ((128, 64), (24, 24, 24))
+    """
+    spacing, most = {1: (16, 4096), 2: (4, 128), 3: (8, 24)}.get(in_dim, (4, 12))
+    return tuple(min(max(count // spacing, 4), most) for count in samples) if samples else (most,) * in_dim
 
 
 def _al_grid(
     options: AlGridOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
     finest = finest_cells(options, in_dim, samples)
-    usual = tuple(min(max(n // 8, 16), 64) for n in samples) if samples and in_dim <= 2 else (24 if in_dim > 1 else 64)
     encoding = FilteredGrid(
         in_dim,
         levels=options.levels,
         features=options.features,
-        base=min(options.base, finest),
+        base=min(options.base, max(finest)),
         finest=finest,
         table=table_rows(options, in_dim),
-        resolution=alpha_resolution(usual if options.grid is None else options.grid, in_dim),
+        resolution=alpha_resolution(options.grid or alpha_nodes(in_dim, samples), in_dim),
         kappa=options.kappa,
         bandwidth=options.bandwidth,
         start=options.start,
@@ -48,6 +57,8 @@ def _al_grid(
     return encoding, relu_network(Backbone(options.width, options.depth), encoding, out_dim, generator)
 
 
+PARSIMONY = {"parsimony": 2e-5}
+
 ROWS = {
     "al-grid": Method(
         "AL-Filter on the levels of a multiresolution grid",
@@ -55,10 +66,13 @@ ROWS = {
         AlGridOptions,
         _al_grid,
         {
-            "default": Preset(
-                {"table": 16, "density": 2.0},
-                {**CPU, **RARE_ROWS, "lr": 0.03, "lr_encoding": 0.09, "weight_decay": 1e-6, "parsimony": 1e-4},
-            )
+            "default": Preset(SAMPLED, {**RECIPE, **PARSIMONY}, adapt=follow_samples),
+            "detail": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "detail": 0.1}, adapt=follow_samples),
+            "reconstruct": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "fill": 1.0}, adapt=follow_samples),
+            "default-shape": Preset(
+                {"levels": 12, "base": 8, "finest": 256, "table": 15, "grid": 24},
+                {**RECIPE, "sampling": "graded", "batch": 4096, "lr": 5e-3, "lr_encoding": 1e-2, "parsimony": 3e-4},
+            ),
         },
         adaptive="yes",
         explicit="yes",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from alfilter.config import option
+from alfilter.config import Density, option
 from alfilter.encodings import HashGrid, SampleTable
 from alfilter.errors import UserError
 from alfilter.methods.method import (
@@ -37,6 +38,7 @@ class Grids:
         None, "N_max, cells per axis of the finest grid; none: by the signal", low=1, high=1 << 19
     )
     density: float = option(0.5, "cells of the finest grid per sample, where `finest` is none", low=1e-3, high=8)
+    aligned: bool = option(False, "put a node of the finest grid on every sample where `density` is 1")
     table: int | None = option(
         None, "log2 of T, the most rows a level may have; none: 24 up to two coordinates, else 19", low=4, high=24
     )
@@ -94,10 +96,18 @@ class Diner(SineBackbone):
     )
 
 
-def finest_cells(options: Grids, in_dim: int, samples: Samples | None) -> int:
-    """N_max: as given, or by the signal's samples, or what is usual for that many coordinates."""
+def finest_cells(options: Grids, in_dim: int, samples: Samples | None) -> tuple[int, ...]:
+    """N_max along each axis: as given, or by the signal's samples, or what is usual for that many coordinates.
+
+    >>> finest_cells(Grids(density=1.0), 2, (512, 256)), finest_cells(Grids(density=1.0, aligned=True), 2, (512, 256))
+    ((512, 512), (511, 255))
+    """
     usual = 256 if in_dim <= 2 else 2048 if in_dim == 3 else 64
-    return options.finest or (max(1, int(max(samples) * options.density)) if samples else usual)
+    if options.finest or not samples:
+        return (options.finest or usual,) * in_dim
+    if options.aligned:
+        return tuple(max(1, round((count - 1) * options.density)) for count in samples)
+    return (max(1, int(max(samples) * options.density)),) * in_dim
 
 
 def table_rows(options: Grids, in_dim: int) -> int:
@@ -108,13 +118,13 @@ def table_rows(options: Grids, in_dim: int) -> int:
 
 
 def _hash_encoding(
-    options: Grids, in_dim: int, finest: int, generator: torch.Generator, coordinates: bool = False
+    options: Grids, in_dim: int, finest: tuple[int, ...], generator: torch.Generator, coordinates: bool = False
 ) -> HashGrid:
     return HashGrid(
         in_dim,
         levels=options.levels,
         features=options.features,
-        base=min(options.base, finest),
+        base=min(options.base, max(finest)),
         finest=finest,
         table=table_rows(options, in_dim),
         coordinates=coordinates,
@@ -139,7 +149,7 @@ def _filter_bank(
     """Grids grow by 1.5 from level to level; `density` keeps the finest from being finer than the samples."""
     usual = round(options.base * 1.5 ** (options.levels - 1))
     finest = options.finest or min(usual, max(1, int(max(samples) * options.density)) if samples else usual)
-    encoding = _hash_encoding(options, in_dim, finest, generator, coordinates=True)
+    encoding = _hash_encoding(options, in_dim, (finest,) * in_dim, generator, coordinates=True)
     network = FilterBank(
         in_dim,
         out_dim,
@@ -173,6 +183,25 @@ def _diner(options: Diner, in_dim: int, out_dim: int, samples: Samples | None, g
 
 
 _PADDED = 16  # outputs that the source's network has at least
+# `alfilter experiment grids`. A node of the finest grid on every sample: each sample has a row of its own to correct,
+# and the coarser levels, one per octave, carry what it shares with its neighbours.
+SAMPLED: dict[str, Any] = {"features": 4, "density": 1.0, "aligned": True, "levels": 6, "depth": 1, "table": 22}
+RECIPE: dict[str, Any] = {**CPU, **RARE_ROWS, "lr": 5e-3, "lr_encoding": 2e-2}
+MOST_ROWS = 1 << 20  # of the finest grid; a larger signal has fewer nodes than samples
+
+
+def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A node of the finest grid on every sample, as long as there are no more than `MOST_ROWS`; a level per octave.
+
+    >>> follow_samples(Density(2, 512)), follow_samples(Density(2, 4096))
+    (({'density': 1.0, 'levels': 6}, {}), ({'density': 0.25, 'levels': 7}, {}))
+    """
+    per_axis = density.seen * density.gap
+    share = min(1.0, float(f"{MOST_ROWS ** (1 / density.dims) / per_axis:.3g}"))
+    octaves = math.log2(max(per_axis * share / Grids.base, 1))
+    return {"density": share, "levels": max(2, 1 + round(octaves))}, {}
+
+
 _NGP = {
     **RARE_ROWS,
     "lr": 1e-2,
@@ -202,6 +231,7 @@ ROWS = {
         {
             "source": Preset({"init": "glorot"}, _NGP),
             "paper": Preset({}, _NGP),
+            "default": Preset(SAMPLED, RECIPE, adapt=follow_samples),
         },
         adaptive="yes",
         positional="yes",

@@ -12,6 +12,7 @@ TUNED_FOR_WALLCLOCK = (
     "al-sine",
     "siren",
     "pe-mlp",
+    "hash-grid",
 )  # their `default` is for a minute at 512×512, from the study `wallclock`
 _BATCH = 8192
 

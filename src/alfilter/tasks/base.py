@@ -16,6 +16,7 @@ from alfilter.evaluate import Evaluate, Scores
 
 if TYPE_CHECKING:
     from alfilter.tasks.gap_filling import Filling
+    from alfilter.tasks.pyramid import Pyramid
 
 Chunk = tuple[Tensor, Tensor]  # coordinates (n, d), targets (n, c)
 
@@ -50,6 +51,10 @@ class Task(ABC):
     def filling(self) -> Filling | None:
         """Values between the seen samples, made from these alone; none where nothing is unseen."""
         raise UserError("option 'fill' is for grids and scattered points, whose samples have gaps; leave it at 0")
+
+    def pyramid(self) -> Pyramid | None:
+        """The signal's coarser levels of detail, to be learned beside it; none where it is too small for any."""
+        raise UserError("option 'detail' is for grids all of whose samples are seen; leave it at 0")
 
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:

@@ -19,6 +19,7 @@ from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal, observed, open_signal
 from alfilter.tasks.base import Chunk
 from alfilter.tasks.gap_filling import Filling, grid_filling
+from alfilter.tasks.pyramid import Pyramid, pyramid
 from alfilter.tasks.sampled import SampledTask
 
 _CACHED = 1 << 26  # numbers kept ready as float32; larger signals are normalised a chunk at a time
@@ -38,6 +39,7 @@ class GridTask(SampledTask):
         self._digest = sha256(np.ascontiguousarray(signal.data).data).hexdigest()
         mask = None if observe == "all" else observed(observe, signal.shape, seed)
         seen = None if mask is None or mask.all() else torch.from_numpy(np.flatnonzero(mask))
+        self._pyramid: Pyramid | None = None
         super().__init__(len(signal) if seen is None else len(seen), seen)
         self._ready = self._gather(None) if self.count * (self.in_dim + self.out_dim) <= _CACHED else None
 
@@ -50,6 +52,13 @@ class GridTask(SampledTask):
 
     def filling_of(self, rows: Tensor) -> Filling | None:
         return grid_filling(self.signal, rows if self.seen is None else self.seen[rows])
+
+    def pyramid(self) -> Pyramid | None:
+        if self.seen is not None:
+            return super().pyramid()
+        if self._pyramid is None:
+            self._pyramid = pyramid(self.signal)
+        return self._pyramid
 
     def load(self, piece: slice | Tensor) -> Chunk:
         if self._ready is not None:

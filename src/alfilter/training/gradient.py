@@ -136,6 +136,8 @@ class GradientWorkers:
             terms = {"data": self._samples(position, step, seed)}
             if setting.fill > 0 and task.filling() is not None:
                 terms["fill"] = self._filled(position, step, seed)
+            if setting.detail > 0 and task.pyramid() is not None:
+                terms["detail"] = self._coarser(position, step, seed)
         return Share(terms, self._copy_gradients(position), bool(self._stop.item()))
 
     def _samples(self, position: int, step: int, seed: int) -> float:
@@ -166,6 +168,22 @@ class GradientWorkers:
         count = sum(len(piece) for piece in between)
         for number in range(self.first + position, len(between), self.total):
             share += self._backward(position, on_device(filling.load(between[number]), field), count, setting.fill)
+        return share
+
+    def _coarser(self, position: int, step: int, seed: int) -> float:
+        """The loss of a worker's share of the signal's coarser levels of detail, each with the filter capped there."""
+        (task, setting), field, share = self._job, self.replicas[position], 0.0
+        levels = task.pyramid()
+        assert levels is not None
+        pieces = levels.pieces(step, seed, *self._sizes(task, setting))
+        factor = setting.detail / sum(len(piece) for piece in pieces)
+        for number in range(self.first + position, len(pieces), self.total):
+            x, y, cycles = levels.load(pieces[number])
+            if self._compiled:
+                share += self._compiled[position](x, y, factor, field.encoding.alpha_at(cycles))
+            else:
+                x, y, cycles = (t.to(field.shift.device) for t in (x, y, cycles))
+                share += _add_gradient(field.limited(x, cycles), task, y, factor)
         return share
 
     def _sizes(self, task: Task, setting: Training) -> tuple[int, int]:
@@ -211,6 +229,8 @@ def accumulate_gradient(
     """
     if setting.fill > 0:
         task.filling()  # made once, here
+    if setting.detail > 0:
+        task.pyramid()
     task.prepare(step, seed, setting.batch)
     gradient_workers.should_stop = should_stop
     shares = gradient_workers.run(task, setting, step, seed)
@@ -244,9 +264,15 @@ def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float 
     x, y = chunk
     values = field.scales(x)  # (scales, n, c)
     scales, factor = values.shape[0], weight / total
+    share = _add_gradient(values, task, y, factor / scales)
+    return share if scales == 1 else factor * task.loss_and_grad(values[-1], y)[0].item()
+
+
+def _add_gradient(values: Tensor, task: Task, y: Tensor, factor: float) -> float:
+    """Add the gradient of factor times the loss of some values; that number itself."""
     loss, grad = task.loss_and_grad(values, y)
-    torch.autograd.backward(values, grad.mul_(factor / scales))
-    return factor * (loss.item() if scales == 1 else task.loss_and_grad(values[-1], y)[0].item())
+    torch.autograd.backward(values, grad.mul_(factor))
+    return factor * loss.item()
 
 
 def on_device(chunk: Chunk, field: Field) -> Chunk:

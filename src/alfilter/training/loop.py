@@ -239,7 +239,7 @@ def _log_line(
     position: Position, terms: dict[str, float], task: Task, setting: Training, factor: float
 ) -> dict[str, Any]:
     line: dict[str, Any] = {"step": position.step, "loss": sum(terms.values()), "psnr": task.quality(terms["data"])}
-    line |= {name: terms[name] for name in ("fill", "tv", "parsimony") if name in terms}
+    line |= {name: terms[name] for name in ("fill", "detail", "tv", "parsimony") if name in terms}
     rates = {"network": setting.lr * factor, "encoding": setting.lr_encoding * factor}
     return {**line, "lr": rates, "seconds": round(position.seconds, 3)}
 
