@@ -1,16 +1,51 @@
-"""Keeps the result lines of finished studies, without their pictures, for `alfilter experiment claims`.
+"""Keeps the result lines of finished studies, without their pictures, and writes tables of the documents from all kept.
 
-python docs/result_lines.py runs/experiments first-steps sparse-paper image-fitting-half
+python docs/result_lines.py runs/experiments first-steps sparse-paper image-fitting-half borders
+python docs/result_lines.py                                             the tables alone
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
-from alfilter.experiments.paper.committed import keep
+from alfilter.experiments.insight import borders
+from alfilter.experiments.paper import image_fitting, shapes, sparse
+from alfilter.experiments.paper.claims import judged
+from alfilter.experiments.paper.committed import committed_lines, keep
+from alfilter.experiments.verdicts import verdict_table
+
+RESULTS = Path(__file__).parent / "results"
+# page → name of the table → study, what makes the table
+TABLES = {
+    "appendix-paper.md": {
+        "first-steps": ("first-steps", image_fitting.summarise_curves),
+        "image-fitting": ("image-fitting-half", image_fitting.summarise),
+        "crops": ("image-fitting-half", image_fitting.summarise_detail),
+        "alpha-maps": ("image-fitting-half", image_fitting.summarise_alpha),
+        "sparse": ("sparse-paper", sparse.summarise),
+        "shapes-half": ("shapes-half", shapes.summarise),
+    },
+    "alpha.md": {"borders": ("borders", borders.summarise)},
+}
+
+
+def write_table(page: Path, name: str, text: str) -> None:
+    """Replace what stands between the two marks of a table."""
+    pattern = rf"(<!-- table {name} -->\n).*?(<!-- end -->)"
+    content, count = re.subn(pattern, lambda m: f"{m[1]}\n{text}\n\n{m[2]}", page.read_text("utf-8"), flags=re.DOTALL)
+    if count != 1:
+        raise SystemExit(f"{page} has {count} places for the table {name}; expected one")
+    page.write_text(content, encoding="utf-8")
+
 
 if __name__ == "__main__":
-    folder, *studies = sys.argv[1:]
-    for study in studies:
-        print(keep(Path(folder), study))
+    for study in sys.argv[2:]:
+        print(keep(Path(sys.argv[1]), study))
+    kept = committed_lines()
+    write_table(RESULTS / "claims.md", "claims", verdict_table(judged(kept)))
+    for page, tables in TABLES.items():
+        for name, (study, summarise) in tables.items():
+            lines = kept.get(study)
+            write_table(RESULTS / page, name, summarise(lines) if lines else "Not run.")

@@ -120,7 +120,8 @@ def reweighting(
     """The filter's effect on a line x (n, d) along `axis`, at centres (m,) on it, through packets of that width."""
     encoding, twin = field.encoding, unfiltered(field)
     assert isinstance(encoding, FilteredFourier)
-    packets = wave_packets(x[:, axis], centres, encoding.levels, width)
+    scale, shift = encoding.placement.scale[axis % len(encoding.placement.scale)], encoding.placement.shift
+    packets = wave_packets(x[:, axis] * scale + shift, centres * scale + shift, encoding.levels, width * scale)
     filtered, open_ = (packet_energies(empirical_ntk(each, x, parameters), packets) for each in (field, twin))
     places = x[:1].repeat(len(centres), 1)
     places[:, axis] = centres

@@ -56,6 +56,9 @@ class Studies(Mapping[str, Study]):
 STUDIES = Studies(
     {
         "alpha": Declared("insight.alpha:STUDY", "what unit, start, band, grid and gain should α have?"),
+        "borders": Declared(
+            "insight.borders:STUDY", "where should γ see the samples: at the ends, in centres, in [0, 1]?"
+        ),
         "wallclock": Declared("tuning.minute:STUDY", "which setting of each method is best for one minute at 512×512?"),
         "tuning": Declared("tuning.methods:STUDY", "which rates, schedule and scale suit each method?"),
         "filling": Declared("compare.filling:STUDY", "what lies between the pixels, before a field is fitted?"),
@@ -80,6 +83,9 @@ STUDIES = Studies(
         "kernel": Declared("paper.kernel_view:STUDY", "does H̄_j(α(x))² λ_j predict the empirical NTK locally?"),
         "alpha-meaning": Declared("insight.alpha_meaning:STUDY", "does the learned α mean local frequency?"),
         "complexity": Declared("paper.complexity:STUDY", "how do time and memory grow with N, C_N, W and G?"),
+        "overview": Declared(
+            "paper.overview:STUDY", "the overview of the method: its stages at two places of a picture", paper=True
+        ),
         "image-fitting": Declared(
             "paper.image_fitting:STUDY", "Table 2d_comparison: PSNR, SSIM, LPIPS of six methods", paper=True
         ),

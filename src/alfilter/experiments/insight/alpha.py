@@ -12,7 +12,8 @@ SIZE = 48
 STEPS = 150
 
 # From here every row below changes one thing. Schedule and rates are those of `default`, so that only α is in question.
-BASE: dict[str, Any] = {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.0, "omega": 30.0, "grid": 32}
+BASE: dict[str, Any] = {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.0, "omega": 30.0, "grid": 32,
+                        "placement": "ends"}  # fmt: skip
 RECIPE: dict[str, Any] = {
     "steps": STEPS,
     "schedule": "cosine",

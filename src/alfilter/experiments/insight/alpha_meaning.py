@@ -16,6 +16,7 @@ IMAGES = tuple(f"div2k/{number:02d}.png" for number in (1, 5, 9, 13))
 SIZE, BLOCK = 96, 8
 LEVEL = 0.05
 RECIPE: dict[str, Any] = {"steps": 600, "batch": 2048}
+ENDS = {"placement": "ends"}
 NARROW = {"unit": "axis", "bandwidth": 8.0, "grid": 16, "start": 0.0}
 
 ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -32,7 +33,7 @@ ROWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 def runs() -> list[Run]:
     """Every row on four pictures reduced to 96×96."""
     return [
-        Run(row, image, method, "paper", size=SIZE, settings=settings, training={**RECIPE, **training})
+        Run(row, image, method, "paper", size=SIZE, settings={**ENDS, **settings}, training={**RECIPE, **training})
         for row, (method, settings, training) in ROWS.items()
         for image in IMAGES
     ]

@@ -18,6 +18,7 @@ LINE = 512
 WIDTH = 0.1  # of a wave packet, the domain being 2 wide: three cycles across the domain are resolved
 FIRST = 3  # the first scale whose packets are resolved, 8 cycles
 CENTRES = 17
+ENDS = {"placement": "ends"}  # γ's scales as cycles across the line
 NOWHERE = "none"  # no picture: the network is at its start
 
 
@@ -29,7 +30,7 @@ def runs() -> list[Run]:
             at_start = {f"{method}, α constant": [{"start": start, "grid": 2} for start in CONSTANT]}
             at_start |= {f"{method}, α sweeps {waves:g} times": [{"waves": waves}] for waves in WAVES}
             rows += [
-                Run(group, NOWHERE, method, "paper", seed=seed, settings=settings)
+                Run(group, NOWHERE, method, "paper", seed=seed, settings={**ENDS, **settings})
                 for group, several in at_start.items()
                 for settings in several
             ]
@@ -40,8 +41,8 @@ def runs() -> list[Run]:
                 "8² nodes": {"unit": "axis", "grid": 8},
             }
             for group, settings in grids.items():
-                rows.append(Run(f"{method}, α learned, {group}", image, method, "paper", size=64, settings=settings,
-                                training=recipe))  # fmt: skip
+                rows.append(Run(f"{method}, α learned, {group}", image, method, "paper", size=64,
+                                settings={**ENDS, **settings}, training=recipe))  # fmt: skip
     return rows
 
 

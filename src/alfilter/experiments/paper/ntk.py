@@ -11,6 +11,7 @@ from alfilter.experiments.verdicts import verdict, verdict_table
 
 IMAGES = ("div2k/01.png", "div2k/05.png", "div2k/09.png")
 SIZE, POINTS = 96, 1024
+ENDS = {"placement": "ends"}  # γ's scales as cycles across the domain
 OPEN = {"bandwidth": 1e4, "grid": 2}  # every channel passes everywhere: positional encoding before the same network
 # name → method, options, and the row it is compared with
 ROWS: dict[str, tuple[str, dict[str, Any], str | None]] = {
@@ -27,7 +28,7 @@ STAGES: dict[str, dict[str, Any]] = {"start": {}, "fitted": {"steps": 500, "batc
 def runs() -> list[Run]:
     """Every row at its start and after a fit; three seeds, each with a crop of its own."""
     return [
-        Run(f"{row}, {stage}", image, method, "paper", size=SIZE, seed=seed, settings=settings, training=recipe)
+        Run(f"{row}, {stage}", image, method, "paper", SIZE, "all", seed, {**ENDS, **settings}, recipe)
         for stage, recipe in STAGES.items()
         for row, (method, settings, _) in ROWS.items()
         for seed, image in enumerate(IMAGES)
