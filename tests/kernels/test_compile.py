@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.kernels.test_cache import MESSAGE, SOURCE, call_in
@@ -33,3 +34,9 @@ def test_kernels_are_compiled_elsewhere_and_said_once(tmp_path: Path) -> None:
         "[[0.0, 3.0]] [[0.0, 0.0], [0.0, 0.0]] [0.2, 0.2]",
     ]
     assert call_in(SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))[1] == ""
+
+
+def test_runs_that_start_together_compile_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(call_in, SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [run.result()[0].splitlines()[1] for run in runs] == ["[True, True] [0, 0]"] * 2

@@ -85,6 +85,8 @@ def _lock() -> Iterator[None]:
 
 
 def _compile_in_processes(calls: Sequence[Call], processes: int) -> None:
+    if not calls:  # another run has compiled them meanwhile
+        return
     waiting = iter(calls)  # every process takes the next when it is ready
 
     def drive(_: int) -> None:
