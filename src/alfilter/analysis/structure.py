@@ -50,6 +50,20 @@ def busiest_square(image: Tensor, side: int) -> tuple[int, int]:
     return place // sums.shape[1], place % sums.shape[1]
 
 
+def local_band(image: Tensor, block: int, octaves: int = 3) -> Tensor:
+    """How much detail every block has: the log error of the picture's pyramid. (H, W) → (H//b, W//b).
+
+    Mean over k = 1, …, octaves of log(ε + MSE of the picture against its means over 2^k × 2^k pixels), block by block.
+    """
+    pixels = image.double()[: image.shape[0] // block * block, : image.shape[1] // block * block]
+    logs = []
+    for octave in range(1, octaves + 1):
+        side = 1 << octave
+        coarse = F.interpolate(F.avg_pool2d(pixels[None, None], side), scale_factor=side, mode="nearest")[0, 0]
+        logs.append((block_means((pixels - coarse).square(), block) + 1e-8).log())
+    return torch.stack(logs).mean(0)
+
+
 def spectral_centroid(image: Tensor, block: int, window: int | None = None) -> Tensor:
     """Σ|f||Î(f)|² / Σ|Î(f)|², f in cycles per pixel, of the Hann-windowed square around every block. → (H//b, W//b).
 

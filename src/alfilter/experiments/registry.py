@@ -60,6 +60,15 @@ STUDIES = Studies(
             "insight.borders:STUDY", "where should γ see the samples: at the ends, in centres, in [0, 1]?"
         ),
         "wallclock": Declared("tuning.minute:STUDY", "which setting of each method is best for one minute at 512×512?"),
+        "grids": Declared(
+            "insight.local_frequency:CHANGES_STUDY", "what is each setting of al-grid worth, one change at a time?"
+        ),
+        "minute": Declared("compare.minute:STUDY", "how good is every method after 10, 30 and 60 s at 512×512?"),
+        "headline": Declared("compare.minute:HEADLINE_STUDY", "and the two best after 15 s, on sixteen pictures?"),
+        "minute-equal": Declared("compare.minute:EQUAL_STUDY", "and these two at 60,000 to 400,000 parameters?"),
+        "local-frequency": Declared(
+            "insight.local_frequency:STUDY", "does α on a learned grid mean local frequency, and at what cost?"
+        ),
         "tuning": Declared("tuning.methods:STUDY", "which rates, schedule and scale suit each method?"),
         "filling": Declared("compare.filling:STUDY", "what lies between the pixels, before a field is fitted?"),
         "between-trials": Declared("compare.between_ablation:STUDY", "what is each part of preset reconstruct worth?"),
