@@ -101,6 +101,7 @@ STUDIES = Studies(
         "convergence": Declared(
             "paper.image_fitting:CONVERGENCE", "Fig. psnr_comparison: PSNR over the first 100 and all steps", paper=True
         ),
+        "memory": Declared("paper.memory:STUDY", "Table complexity: what al-sine and DINER store and need", paper=True),
         "first-steps": Declared(
             "paper.first_steps:STUDY", "Fig. psnr_comparison: the first 100 steps at the paper's true size", paper=True
         ),

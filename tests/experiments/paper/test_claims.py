@@ -96,9 +96,22 @@ def test_verdicts_about_gaps() -> None:
     assert verdict("Total variation on α is promising for sparse reconstruction (averaged", lines, study) == HOLDS
 
 
-def test_less_is_stored_than_by_diner() -> None:
-    lines = [{**each, "params": 500 if each["group"] == "al-sine" else 800} for each in fitting_lines()]
-    assert verdict("Ours stores less", lines, "first-steps") == HOLDS
+def test_less_memory_than_diner() -> None:
+    sizes = {"al-sine": (500, 100), "diner": (800, 120), "diner, one feature": (600, 110)}
+    lines = [line(row, params=params, peak_memory=peak) for row, (params, peak) in sizes.items()]
+    assert verdict("Ours stores less", lines, "memory") == HOLDS
+    assert verdict("… and is more memory-efficient", lines, "memory") == HOLDS
+    lines[0]["peak_memory"] = 115
+    assert verdict("… and is more memory-efficient", lines, "memory") == UNDECIDED  # within a tenth
+    lines[0]["peak_memory"] = 150
+    assert verdict("… and is more memory-efficient", lines, "memory") == FAILS
+
+
+def test_a_study_that_is_begun_says_so() -> None:
+    found = judged({"first-steps": [line("siren")]})
+    early = next(v for v in found if v.claim.startswith("Ours-Sine converges"))
+    assert (early.verdict, early.evidence) == (UNDECIDED, "begun, not finished")
+    assert early.size.endswith("the first 100 steps; n = 1")
 
 
 def test_every_claim_names_a_command_and_a_size() -> None:
