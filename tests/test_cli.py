@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from tests.support.commands import TINY, alfilter, picture, without_figures
 
+from alfilter.cli import parser
 from alfilter.commands import COMMANDS
+from alfilter.errors import UserError
 from alfilter.methods import METHODS
 from alfilter.signals import read_image, write_image
 
@@ -115,3 +117,10 @@ def test_output_that_cannot_be_written() -> None:
     errors = gone.stderr.read()
     gone.stderr.close()
     assert (gone.wait(), errors) == (0, "")
+
+
+def test_a_named_command_is_read_without_the_others() -> None:
+    assert parser("info").parse_args(["info", "m"]).model == "m"
+    with pytest.raises(UserError, match="invalid choice: 'methods'"):
+        parser("info").parse_args(["methods"])
+    assert parser().parse_args(["methods"]).method is None

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     try:
         _check_command(words)
-        arguments = parser().parse_args(words)
+        arguments = parser(words[0] if words else None).parse_args(words)
         arguments.words = words
         command: Command = arguments.command
         code = command(arguments)
@@ -74,12 +74,12 @@ def _out_of_memory(error: Exception) -> str:
     return f"the system gave no more memory or threads ({reason}); free some, take a smaller size or fewer threads"
 
 
-def parser() -> Parser:
-    """The whole command line."""
+def parser(command: str | None = None) -> Parser:
+    """The whole command line, or, where a command is named, the part that it needs."""
     top = Parser(prog="alfilter", description="Fit signals with neural fields whose local frequency can be seen.")
     top.add_argument("--version", action="version", version=f"alfilter {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
-    for add in COMMANDS.values():
+    for add in [COMMANDS[command]] if command in COMMANDS else COMMANDS.values():
         add(commands)
     return top
 

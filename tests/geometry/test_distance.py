@@ -11,7 +11,7 @@ from tests.support.shapes import ball, box_sdf, cube, trimesh
 from alfilter.errors import UserError
 from alfilter.extras import need
 from alfilter.geometry import Frame, signed_distance, winding_number
-from alfilter.geometry.distance import cloud_distance, curve_order, surface_distance
+from alfilter.geometry.distance import MeshDistance, cloud_distance, curve_order
 
 POINTS = np.random.default_rng(1).uniform(-1.6, 1.6, (2000, 3))
 
@@ -29,7 +29,7 @@ def test_against_an_independent_search_over_all_faces() -> None:
         np.linalg.norm(trimesh.triangles.closest_point(corners, np.tile(p, (len(faces), 1))) - p, axis=1).min()
         for p in some
     ]
-    assert surface_distance(some, vertices, faces) == pytest.approx(np.array(each), abs=1e-9)
+    assert MeshDistance(vertices, faces).unsigned(some) == pytest.approx(np.array(each), abs=1e-9)
     assert np.abs(signed_distance(some, vertices, faces)) == pytest.approx(np.array(each), abs=1e-9)
 
 

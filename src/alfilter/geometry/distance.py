@@ -70,11 +70,6 @@ def winding_number(points: Array, vertices: Array, faces: Index) -> Array:
     return MeshDistance(vertices, faces).winding(points)
 
 
-def surface_distance(points: Array, vertices: Array, faces: Index) -> Array:
-    """`MeshDistance.unsigned` of one set of points."""
-    return MeshDistance(vertices, faces).unsigned(points)
-
-
 def curve_order(points: Array) -> Index:
     """The order of points (n, 3) along a Morton curve through their box: 1.7 times faster queries, measured."""
     if len(points) == 0:
