@@ -90,6 +90,12 @@ def test_verdicts_about_gaps() -> None:
         for row, (value, psnr) in values.items()
     ]  # fmt: skip
     study = "sparse-paper"
+    half = [each for each in lines if each["group"] == gaps.LINEAR or each["image"] == "div2k/00.png"]
+    single = next(v for v in judged({study: half}) if v.claim.startswith("At 5 %"))
+    assert single.verdict == UNDECIDED
+    fits = [each for each in half if each["group"] != gaps.LINEAR]
+    filled = [{**each, "steps": 0} for each in half if each["group"] == gaps.LINEAR]
+    assert next(v.size for v in judged({study: fits + filled}) if v.claim == single.claim).endswith("n = 1")
     assert verdict("At 5 % of the pixels the structure of the scene is recovered", lines, study) == FAILS
     assert verdict("At 5 % of the pixels the structure of the scene is recovered (if", lines, study) == HOLDS
     assert verdict("Total variation on α is promising for sparse reconstruction (summed", lines, study) == UNDECIDED

@@ -66,7 +66,7 @@ def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
         own = lines.get(study) or ()
         if not own:
             continue
-        size = f"{SIZES[study]}; n = {len({line['image'] for line in own})}"
+        size = f"{SIZES[study]}; n = {len({line['image'] for line in own if line['steps'] > 0})}"  # fits, not fillings
         try:
             outcome, evidence = claim.judge(own)
         except (KeyError, statistics.StatisticsError):  # not all of its rows are there
@@ -247,7 +247,9 @@ def recovers(group: str, observe: str, name: str, close: float) -> Judge:
 
     def judge(lines: Lines) -> tuple[str, str]:
         own = [line for line in lines if line["observe"] == observe]
-        ours, line = by_picture(own, group, metric(name)), by_picture(own, gaps.LINEAR, metric(name))
+        ours = by_picture(own, group, metric(name))
+        own = [line for line in own if (line["image"], observe) in ours]  # the pictures that both have
+        line = by_picture(own, gaps.LINEAR, metric(name))
         verdict = decided([ours[key] - line[key] + close for key in ours if key in line], 0.0)
         unseen = {row: mean_of(own, row, lambda line: line["heldout"]["psnr"]) for row in (group, gaps.LINEAR)}
         evidence = (
