@@ -7,7 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from alfilter.runtime.thread_pool import for_slices, parallel_map, single_threaded_ops, use_one_thread, workers
+from alfilter.runtime.thread_pool import (
+    HelperThread,
+    for_slices,
+    parallel_map,
+    run_beside,
+    single_threaded_ops,
+    use_one_thread,
+    workers,
+)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -61,3 +69,29 @@ def test_slices_make_up_the_whole(count: int, length: int, slices: int) -> None:
         torch.set_num_threads(before)
     assert bool((seen == 1).all())
     assert len(parts) == slices, "threads are woken where there is work for them, and only there"
+
+
+def test_helpers_give_results_in_order_and_are_ready_again_after_an_error() -> None:
+    helpers = [HelperThread() for _ in range(2)]
+
+    def fail() -> int:
+        raise ValueError("a helper's own")
+
+    try:
+        assert run_beside(helpers, [lambda n=n: n * n for n in range(3)]) == [0, 1, 4]
+        with pytest.raises(ValueError, match="a helper's own"):
+            run_beside(helpers, [lambda: 0, lambda: 1, fail])
+        assert run_beside(helpers, [torch.get_num_threads] * 3)[1:] == [1, 1]
+    finally:
+        for helper in helpers:
+            helper.close()
+
+
+def test_slices_inside_slices_do_not_wait_for_each_other() -> None:
+    before, seen = torch.get_num_threads(), torch.zeros(8)
+    torch.set_num_threads(2)
+    try:
+        for_slices(lambda part: for_slices(lambda inner: seen[part][inner].add_(1), 4, worth_sharing=1), 8, 1)
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(seen, torch.ones(8))

@@ -17,8 +17,8 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.runtime.thread_pool import use_one_thread
+from alfilter.runtime.thread_pool import HelperThread, run_beside
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -93,7 +93,7 @@ class ForkPool(Generic[M, R]):
     ) -> None:
         self.work, self.size = work, size
         self._seconds: list[float] = [0.0] * (size - 1)
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads: list[HelperThread] = []
         self._pipes: list[Connection] = []
         pids: list[int] = []
         self._finalizer = weakref.finalize(self, _stop_workers, os.getpid(), pids, self._pipes)
@@ -105,7 +105,7 @@ class ForkPool(Generic[M, R]):
             _stop_workers(os.getpid(), pids, self._pipes)
             self._pipes.clear()
             pids.clear()
-            self._threads = ThreadPoolExecutor(size - 1, thread_name_prefix="alfilter", initializer=use_one_thread)
+            self._threads = [HelperThread() for _ in range(size - 1)]
 
     def __enter__(self) -> ForkPool[M, R]:
         return self
@@ -119,10 +119,9 @@ class ForkPool(Generic[M, R]):
         try:
             for pipe in self._pipes:
                 _send(pipe, message)
-            futures = (
-                [self._threads.submit(self.work, i, message) for i in range(1, self.size)] if self._threads else []
-            )
-            results = [self.work(0, message), *(future.result() for future in futures)]
+            positions = range(self.size) if self._threads else range(1)
+            jobs = [partial(self.work, position, message) for position in positions]
+            results = run_beside(self._threads, jobs)
             for worker, pipe in enumerate(self._pipes):
                 result, seconds = _receive(pipe)
                 _worker_seconds += seconds - self._seconds[worker]
@@ -136,8 +135,8 @@ class ForkPool(Generic[M, R]):
     def close(self) -> None:
         """End the workers."""
         self._finalizer()
-        if self._threads is not None:
-            self._threads.shutdown()
+        while self._threads:
+            self._threads.pop().close()
 
     def _fork(self, position: int, enter: Callable[[], object]) -> int:
         ours, theirs = Pipe()

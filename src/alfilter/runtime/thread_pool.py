@@ -6,12 +6,14 @@ operation, keeps each core in its own cache, and stays fast when other programs 
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -20,6 +22,7 @@ R = TypeVar("R")
 
 _WORTH_SHARING = 1 << 21  # numbers: waking a thread takes as long as a pass over half a million of them
 
+_busy = threading.Lock()  # held while the helpers of `for_slices` work
 _reserved: int | None = None  # the threads that `single_threaded_ops` took from torch's own operations
 
 
@@ -64,7 +67,91 @@ def for_slices(function: Callable[[slice], object], count: int, worth_sharing: i
     """
     parts = workers() if count >= (worth_sharing or _WORTH_SHARING) else 1
     cuts = [count * part // parts for part in range(parts + 1)]
-    parallel_map(function, [slice(begin, end) for begin, end in pairwise(cuts)])
+    slices = [slice(begin, end) for begin, end in pairwise(cuts)]
+    if parts == 1 or not _busy.acquire(blocking=False):  # another thread uses the helpers
+        for part in slices:
+            function(part)
+        return
+    try:
+        run_beside(_helpers(parts - 1, os.getpid()), [lambda part=part: function(part) for part in slices])  # type: ignore[misc]
+    finally:
+        _busy.release()
+
+
+class HelperThread:
+    """A thread that waits for one function at a time: handing over is two locks, less than half of a future's cost.
+
+    >>> helper = HelperThread()
+    >>> helper.start(lambda: 3)
+    >>> helper.result()
+    3
+    >>> helper.close()
+    """
+
+    def __init__(self) -> None:
+        self._ready, self._done = threading.Lock(), threading.Lock()
+        self._ready.acquire()
+        self._done.acquire()
+        self._job: Callable[[], Any] | None = None
+        self._outcome: tuple[Any, BaseException | None] = None, None
+        self._thread = threading.Thread(target=self._serve, name="alfilter", daemon=True)
+        self._thread.start()
+
+    def start(self, job: Callable[[], Any]) -> None:
+        """Run a function there; `result` must follow."""
+        self._job = job
+        self._ready.release()
+
+    def result(self) -> Any:
+        """Wait for it: what it returned, or its error. An interrupt is raised once it is over."""
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                self._done.acquire()
+                break
+            except BaseException as raised:
+                interrupt = raised
+        (value, error), self._outcome = self._outcome, (None, None)
+        error = interrupt or error
+        if error is not None:
+            raise error
+        return value
+
+    def close(self) -> None:
+        """End the thread, after what it is doing."""
+        self._job = None
+        self._ready.release()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        use_one_thread()
+        while True:
+            self._ready.acquire()
+            job, self._job = self._job, None
+            if job is None:
+                return
+            try:
+                self._outcome = job(), None
+            except BaseException as error:
+                self._outcome = None, error
+            del job  # what it refers to may be closed meanwhile
+            self._done.release()
+
+
+def run_beside(helpers: Sequence[HelperThread], jobs: Sequence[Callable[[], R]]) -> list[R]:
+    """The results of all jobs, the first of which runs in this thread; the first error is raised once all are over."""
+    for helper, job in zip(helpers, jobs[1:], strict=True):
+        helper.start(job)
+    outcomes: list[tuple[Any, BaseException | None]] = []
+    for run in (jobs[0], *(helper.result for helper in helpers)):
+        try:
+            outcomes.append((run(), None))
+        except BaseException as raised:
+            outcomes.append((None, raised))
+    for _, error in outcomes:
+        if error is not None:
+            raise error
+    return [value for value, _ in outcomes]
 
 
 def use_one_thread() -> None:
@@ -74,6 +161,12 @@ def use_one_thread() -> None:
     """
     torch.get_num_threads()
     torch.set_num_threads(1)
+
+
+@cache
+def _helpers(count: int, process: int) -> list[HelperThread]:
+    """The helpers of a process: a fork has none of its parent's threads."""
+    return [HelperThread() for _ in range(count)]
 
 
 @cache

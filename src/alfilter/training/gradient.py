@@ -23,7 +23,10 @@ from alfilter.training.grid_field import compiled_steps, has_compiled_step
 
 @dataclass(frozen=True)
 class Share:
-    """What one worker has done for a step: its part of every loss term, and which parameters it has a gradient of."""
+    """What one worker has done for a step: its part of every loss term, and which parameters it has a gradient of.
+
+    A compiled step has one of all parameters and names none.
+    """
 
     terms: dict[str, float]
     reached: list[bool]
@@ -57,6 +60,7 @@ class GradientWorkers:
         self._zeroed = True
         self._apart = False  # whether the last step's sums are still to be added up
         self._buffers: list[list[Tensor]] = []  # the same, one view per parameter
+        self._params = list(field.parameters())
         self._stop = torch.zeros(1, dtype=torch.uint8)
 
     def run(self, task: Task, setting: Training, step: int, seed: int) -> list[Share]:
@@ -85,8 +89,8 @@ class GradientWorkers:
         self._apart = bool(self._compiled) and not whole and self.processes.size == 1
         for other in others if not self._apart else ():
             for_slices(lambda part, more=other: mine[part].add_(more[part]), len(mine))  # type: ignore[misc]
-        for i, (p, buffer) in enumerate(zip(self.replicas[0].parameters(), self._buffers[0], strict=True)):
-            p.grad = buffer if any(share.reached[i] for share in shares) else None
+        for i, (p, buffer) in enumerate(zip(self._params, self._buffers[0], strict=True)):
+            p.grad = buffer if self._compiled or any(share.reached[i] for share in shares) else None
         self.processes.all_reduce_gradients(self.replicas[0].parameters())
 
     def take_sums(self) -> Tensor | None:
@@ -127,18 +131,26 @@ class GradientWorkers:
 
     def _work(self, position: int, moment: tuple[int, int, bool]) -> Share:
         """A worker's share of a step: samples, and the values filled in between them if they have a weight."""
-        (task, setting), (step, seed, zeroed) = self._job, moment
-        if self._compiled and not zeroed:
-            self._sums[position].zero_()
+        step, seed, zeroed = moment
+        if self._compiled:  # it adds to the sums itself
+            if not zeroed:
+                self._sums[position].zero_()
+            return Share(self._terms(position, step, seed), [], bool(self._stop.item()))
         self.replicas[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
         params = self.replicas[position].parameters()
         with grad_buffers({p.data_ptr(): buffer for p, buffer in zip(params, self._buffers[position], strict=True)}):
-            terms = {"data": self._samples(position, step, seed)}
-            if setting.fill > 0 and task.filling() is not None:
-                terms["fill"] = self._filled(position, step, seed)
-            if setting.detail > 0 and task.pyramid() is not None:
-                terms["detail"] = self._coarser(position, step, seed)
+            terms = self._terms(position, step, seed)
         return Share(terms, self._copy_gradients(position), bool(self._stop.item()))
+
+    def _terms(self, position: int, step: int, seed: int) -> dict[str, float]:
+        """A worker's part of every loss term, whose gradient it has."""
+        task, setting = self._job
+        terms = {"data": self._samples(position, step, seed)}
+        if setting.fill > 0 and task.filling() is not None:
+            terms["fill"] = self._filled(position, step, seed)
+        if setting.detail > 0 and task.pyramid() is not None:
+            terms["detail"] = self._coarser(position, step, seed)
+        return terms
 
     def _samples(self, position: int, step: int, seed: int) -> float:
         """The data loss of a worker's pieces; it ends early when asked to stop."""
@@ -195,8 +207,6 @@ class GradientWorkers:
 
     def _copy_gradients(self, position: int) -> list[bool]:
         """Copy a replica's gradients into its buffer; which parameters have one."""
-        if self._compiled:
-            return [True] * len(self._buffers[position])
         grads = [p.grad for p in self.replicas[position].parameters()]
         targets, sources = [], []
         for buffer, grad in zip(self._buffers[position], grads, strict=True):

@@ -50,8 +50,11 @@ def kernel_calls(field: Field, task: Task, setting: Training, optimiser: Adam) -
     groups = [Group([copies[p] for p in group.params], group.lr, group.weight_decay) for group in optimiser.groups]
     adam = Adam(groups, amsgrad=optimiser.amsgrad, clip=optimiser.clip)
     piece = cast(Task, _FirstPiece(task))
+    # the task keeps these, and kernels may make them: not while kernels are only recorded
     if setting.fill > 0:
-        task.filling()  # the task keeps it, and kernels make it: it must not be made while they are only recorded
+        task.filling()
+    if setting.detail > 0:
+        task.pyramid()
     with torch.random.fork_rng(devices=[]), recorded_calls() as calls:
         with closing(GradientWorkers(own, count=1)) as one:
             accumulate_gradient(one, piece, setting, 0, 0, whole=not adam.adds_up())
