@@ -53,11 +53,11 @@ def test_eval_opens_no_mask_that_a_model_names(tmp_path: Path, monkeypatch: pyte
 
 
 def test_methods() -> None:
-    rows = json.loads(alfilter("methods", "--json").out)
+    rows = json.loads(alfilter("methods", "--json").out)["methods"]
     assert [row["method"] for row in rows] == list(METHODS)
     table = alfilter("methods").out.splitlines()
     assert len(table) == 1 + len(METHODS)
-    options = json.loads(alfilter("methods", "al-sine", "--json").out)
+    options = json.loads(alfilter("methods", "al-sine", "--json").out)["options"]
     assert {"levels", "bandwidth", "kappa", "grid", "omega"} <= {row["option"] for row in options}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import alfilter
 from alfilter.errors import UserError
 from alfilter.estimator import ALFilterRegressor
+from alfilter.runs import fit_task
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 3, (120, 2))
@@ -27,15 +29,17 @@ Y = np.sin(2 * X[:, 0]) + X[:, 1]
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn warns about its own checks
 def test_scikit_learns_own_checks() -> None:
-    results = check_estimator(ALFilterRegressor(max_iter=60, width=32, random_state=0), on_fail=None)
+    results = check_estimator(
+        ALFilterRegressor(max_iter=60, width=32, depth=2, learning_rate=2e-3, random_state=0), on_fail=None
+    )
     failed = [(row["check_name"], str(row["exception"])[:300]) for row in results if row["status"] == "failed"]
     assert not failed
     assert sum(row["status"] == "passed" for row in results) > 40
 
 
 def test_it_learns_and_repeats_itself() -> None:
-    one = ALFilterRegressor(random_state=3).fit(X, Y)
-    other = ALFilterRegressor(random_state=3).fit(X, Y)
+    one = ALFilterRegressor(max_iter=200, random_state=3).fit(X, Y)
+    other = ALFilterRegressor(max_iter=200, random_state=3).fit(X, Y)
     assert one.score(X, Y) > 0.99
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.predict(X).shape == (120,)
@@ -43,9 +47,31 @@ def test_it_learns_and_repeats_itself() -> None:
     assert one.outside(np.array([[0.0, 0.0], [9.0, 9.0]])).tolist() == [False, True]
 
 
+def test_its_defaults_are_those_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same table: the same method, options, training and, with the seed, the same numbers."""
+    import json
+
+    from tests.support.commands import alfilter as command
+
+    monkeypatch.setattr("alfilter.report.artifacts.draw", lambda *given: None)
+    table = tmp_path / "table.csv"
+    np.savetxt(table, np.column_stack([X, Y]), delimiter=",", header="a,b,c", comments="", fmt="%.17g")
+    words = ("--coords", "a,b", "--values", "c", "--steps", "3", "--out", tmp_path / "run", "--json")
+    done = command("fit", table, *words)
+    assert done.code == 0, done.err
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    seen = []
+    monkeypatch.setattr("alfilter.estimator.fit_task", lambda *a, **k: seen.append(fit_task(*a, **k)) or seen[-1])
+    ALFilterRegressor(max_iter=3, random_state=0).fit(X, Y)
+    spec = seen[0].field.spec
+    ours = {"method": spec["method"], "preset": seen[0].preset, "options": spec["options"]}
+    ours = json.loads(json.dumps({**ours, "training": asdict(seen[0].training)}))
+    assert ours == {name: config[name] for name in ours}
+
+
 def test_several_values_and_units() -> None:
     both = np.stack([Y, 1e6 * Y + 5e9], axis=1)
-    model = ALFilterRegressor(random_state=0).fit(X, both)
+    model = ALFilterRegressor(max_iter=200, random_state=0).fit(X, both)
     assert model.predict(X).shape == (120, 2)
     assert model.score(X, both) > 0.99
 

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from alfilter.methods import Field as Field
     from alfilter.methods import build as build
     from alfilter.methods import register as register
+    from alfilter.runs.models import load as load
     from alfilter.tasks import AudioTask as AudioTask
     from alfilter.tasks import ImageTask as ImageTask
     from alfilter.tasks import PointTask as PointTask
     from alfilter.tasks import SdfTask as SdfTask
+    from alfilter.tasks import VideoTask as VideoTask
     from alfilter.tasks import VolumeTask as VolumeTask
     from alfilter.training import fit as fit
-    from alfilter.training import load as load
     from alfilter.training import save as save
 
 __version__ = "0.1.0"
@@ -39,8 +40,9 @@ _HOMES = {
     "errors": ("UserError",),
     "estimator": ("ALFilterRegressor",),
     "methods": ("METHODS", "Field", "build", "register"),
-    "tasks": ("AudioTask", "ImageTask", "PointTask", "SdfTask", "VolumeTask"),
-    "training": ("fit", "load", "save"),
+    "tasks": ("AudioTask", "ImageTask", "PointTask", "SdfTask", "VideoTask", "VolumeTask"),
+    "runs.models": ("load",),
+    "training": ("fit", "save"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from alfilter import __version__
 from alfilter.commands import COMMANDS
 from alfilter.commands.streams import SafeStream, discard, open_standard_streams
 from alfilter.errors import UserError, nearest
+from alfilter.runtime.stages import Stopped
 
 # what torch and Python say when the system's limits are reached
 _LIMITS = ("can't allocate memory", "not enough memory", "can't start new thread")
@@ -24,6 +27,10 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **settings})
+
+    def options(self) -> list[str]:
+        """The options that this command has, as they are written."""
+        return [word for action in self._actions for word in action.option_strings if word.startswith("--")]
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message}; see '{self.prog} --help'")
@@ -41,32 +48,45 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    as_json = "--json" in words
     try:
         _check_command(words)
-        arguments = parser(words[0] if words else None).parse_args(words)
+        arguments = _parsed(words)
         arguments.words = words
         command: Command = arguments.command
         code = command(arguments)
         sys.stdout.flush()  # here, where a full disk can still be answered
         return code
     except UserError as error:
-        print(f"alfilter: {' '.join(str(error).split())}", file=sys.stderr)
+        _complain(str(error), as_json)
         return 2
+    except Stopped as stop:
+        _complain("stopped before the training began", as_json)
+        return 128 + stop.number
     except KeyboardInterrupt:
-        print("alfilter: stopped", file=sys.stderr)
+        _complain("stopped", as_json)
         return 130
     except MemoryError as error:
-        print(f"alfilter: {_out_of_memory(error)}", file=sys.stderr)
+        _complain(_out_of_memory(error), as_json)
         return 2
     except RuntimeError as error:
-        if not any(words in str(error) for words in _LIMITS):
+        if not any(limit in str(error) for limit in _LIMITS):
             raise
-        print(f"alfilter: {_out_of_memory(error)}", file=sys.stderr)
+        _complain(_out_of_memory(error), as_json)
         return 2
     except OSError as error:
         discard(sys.stdout)
-        print(f"alfilter: the system refused: {error}; check the space and the paths", file=sys.stderr)
+        _complain(f"the system refused: {error}; check the space and the paths", as_json=False)
         return 2
+
+
+def _complain(message: str, as_json: bool) -> None:
+    """One line on stderr; with `--json` also one object on stdout, where a script looks for its answer."""
+    line = " ".join(message.split())
+    print(f"alfilter: {line}", file=sys.stderr)
+    if as_json:
+        with suppress(OSError):
+            print(json.dumps({"error": line}), flush=True)
 
 
 def _out_of_memory(error: Exception) -> str:
@@ -81,7 +101,24 @@ def parser(command: str | None = None) -> Parser:
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     for add in [COMMANDS[command]] if command in COMMANDS else COMMANDS.values():
         add(commands)
+    for each in commands.choices.values():
+        each.set_defaults(options_of_command=tuple(each.options()))
     return top
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """The command and its arguments; what the command does not know is named, with the nearest that it does."""
+    arguments, unknown = parser(words[0] if words else None).parse_known_args(words)
+    if not unknown:
+        return arguments
+    command = words[0]
+    see = f"see 'alfilter {command} --help'"
+    word = next((word for word in unknown if word.startswith("--")), unknown[0])
+    if not word.startswith("-"):
+        raise UserError(f"{command} does not take {word!r} as well; {see}")
+    name = word.partition("=")[0]
+    close = get_close_matches(name, arguments.options_of_command, n=1)
+    raise UserError(f"{command} has no option {name!r}; " + (f"did you mean {close[0]!r}? {see}" if close else see))
 
 
 def _check_command(words: list[str]) -> None:

@@ -173,16 +173,24 @@ class Density:
 # options that no longer exist, with the values that changed nothing: files written before may hold them
 REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "warmup": 0.0, "heads": 1}
 
+# options that files written before do not hold, with the values that change nothing
+ADDED: Mapping[str, Any] = {"until": None}
+
 
 def without_removed(stored: Any, current: Any) -> Any:
     """A stored table of options without those that the current table no longer has and that had no effect.
 
+    Options that were not there when it was written are added with the value that changes nothing.
+
     >>> without_removed({"steps": 5, "bend": 0.0}, {"steps": 7}), without_removed({"bend": 0.1}, {"steps": 7})
     ({'steps': 5}, {'bend': 0.1})
+    >>> without_removed({"steps": 5}, {"steps": 5, "until": 40.0})
+    {'steps': 5, 'until': None}
     """
     if not (isinstance(stored, dict) and isinstance(current, dict)):
         return stored
-    return {k: v for k, v in stored.items() if k in current or k not in REMOVED or REMOVED[k] != v}
+    kept = {k: v for k, v in stored.items() if k in current or k not in REMOVED or REMOVED[k] != v}
+    return {**kept, **{k: v for k, v in ADDED.items() if k in current and k not in stored}}
 
 
 @dataclass(frozen=True)
@@ -191,6 +199,7 @@ class Training:
 
     steps: int = option(5000, "optimiser steps", low=1)
     budget: float | None = option(None, "seconds of training instead of a number of steps", low=0.1)
+    until: float | None = option(None, "quality in dB at which the training ends, if it is reached before")
     clock: str = option(
         "wall",
         "what a budget counts; cpu: time on the cores by thread, fair when they are shared",

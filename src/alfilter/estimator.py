@@ -44,20 +44,22 @@ else:
             "ALFilterRegressor needs scikit-learn; install the extra with pip install 'alfilter[sklearn]'"
         ) from None
 
+METHOD = "al-sine"
 _GRIDDED = 4  # features up to which α has a grid; above, its nodes would outnumber any data
 
 
 class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A sine network on [x, γ'(x)] with γ' = H_B(α(x)) ⊙ γ(x), fitted by Adam with a cosine schedule.
+    """A sine network on [x, γ'(x)] with γ' = H_B(α(x)) ⊙ γ(x): the fit of `alfilter fit TABLE`, on arrays.
 
-    Features are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With one to four
-    features α(x) lives on a grid of `grid` nodes per axis; with more it is one learned number, since a grid's nodes
-    grow as grid^d. Beyond the box of the training data the box's nearest place is asked.
+    A parameter that is None is as the command has it: what al-sine's preset says for that many points in so many
+    dimensions. Features are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With more
+    than four features α is one learned number, since a grid's nodes grow as grid^d, and nothing is filled in between
+    the points. Beyond the box of the training data the box's nearest place is asked.
 
     Parameters
     ----------
     max_iter : int
-        Optimiser steps.
+        Optimiser steps. Few smooth over noise, many follow every point.
     levels, bandwidth, kappa : L, B and κ of the filtered encoding.
     omega : float
         ω0 of the sine layers: higher resolves finer structure and needs denser samples.
@@ -67,9 +69,11 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Nodes of the α grid per axis.
     width, depth : int
         Of the network.
-    learning_rate, batch_size, weight_decay : of the training; batch_size None takes all samples at a time up to 8,192.
+    learning_rate, batch_size, weight_decay : of the training.
     tv : float
         Weight of the mean total variation of the α grid.
+    fill : float
+        Weight of values that are made between the points.
     random_state : int, RandomState instance or None
 
     Attributes
@@ -89,19 +93,20 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_iter: int = 200,
-        levels: int = 4,
-        bandwidth: float = 8.0,
-        kappa: float = 10.0,
-        omega: float = 10.0,
-        gain: float = 0.1,
-        grid: int = 8,
-        width: int = 64,
-        depth: int = 2,
-        learning_rate: float = 2e-3,
+        max_iter: int | None = None,
+        levels: int | None = None,
+        bandwidth: float | None = None,
+        kappa: float | None = None,
+        omega: float | None = None,
+        gain: float | None = None,
+        grid: int | None = None,
+        width: int | None = None,
+        depth: int | None = None,
+        learning_rate: float | None = None,
         batch_size: int | None = None,
-        weight_decay: float = 0.0,
-        tv: float = 0.0,
+        weight_decay: float | None = None,
+        tv: float | None = None,
+        fill: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.max_iter = max_iter
@@ -117,6 +122,7 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.batch_size = batch_size
         self.weight_decay = weight_decay
         self.tv = tv
+        self.fill = fill
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ALFilterRegressor:
@@ -132,9 +138,8 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         task = PointTask(signal)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         fitted = fit_task(
-            task, "al-sine", preset="source", options=self._options(signal), training=self._training(len(signal)),
-            seed=seed,
-        )  # fmt: skip
+            task, METHOD, preset=None, options=self._options(signal), training=self._training(signal), seed=seed
+        )
         self.field_, self.facts_, self.n_iter_ = fitted.field, task.describe(), fitted.result.steps
         return self
 
@@ -152,17 +157,23 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return predict(self.field_, self.facts_, X)[1]
 
     def _options(self, signal: PointSignal) -> dict[str, Any]:
-        grid = self.grid if signal.in_dim <= _GRIDDED else 1
-        options: dict[str, Any] = {name: getattr(self, name) for name in ("levels", "bandwidth", "kappa", "omega")}
-        options |= {"gain": self.gain, "width": self.width, "depth": self.depth, "grid": grid}
-        return {**options, "start": 0.0, "unit": "axis", "coordinates": True}
+        options = self._named("levels", "bandwidth", "kappa", "omega", "gain", "width", "depth", "grid")
+        return {**options, "grid": 1} if signal.in_dim > _GRIDDED else options
 
-    def _training(self, count: int) -> Training:
-        batch = self.batch_size if self.batch_size is not None else min(count, 8192)
-        settings = {"steps": self.max_iter, "lr": self.learning_rate, "lr_encoding": 3e-3, "batch": batch,
-                    "schedule": "cosine", "decay": 0.01, "weight_decay": self.weight_decay, "tv": self.tv,
-                    "tv_reduction": "mean"}  # fmt: skip
-        return configure(Training, settings, "ALFilterRegressor")
+    def _training(self, signal: PointSignal) -> dict[str, Any]:
+        words = {"steps": self.max_iter, "lr": self.learning_rate, "batch": self.batch_size}
+        settings: dict[str, Any] = {name: value for name, value in words.items() if value is not None}
+        settings |= self._named("weight_decay", "tv", "fill")
+        if self.tv is not None:
+            settings["tv_reduction"] = "mean"
+        if signal.in_dim > _GRIDDED:
+            settings["fill"] = 0.0
+        configure(Training, settings, "ALFilterRegressor")
+        return settings
+
+    def _named(self, *names: str) -> dict[str, Any]:
+        """The parameters of these names that were given."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def __getstate__(self) -> dict[str, Any]:
         """As scikit-learn's, with the field as how to build it and its numbers."""

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import tifffile
 import torch
+from PIL import Image
 from safetensors.torch import save_file
-from tests.support.commands import TINY, complaint, picture
+from tests.support.commands import TINY, alfilter, complaint, picture, without_figures
 
 from alfilter.methods import build
 from alfilter.training import save
@@ -103,8 +104,11 @@ WORDS = [
     (["--threads", "0"], "--threads must be between 1 and 1024"),
     (["--checkpoint-every", "-1"], "checkpoint_every must be a number of seconds"),
     (["--checkpoint-every", "nan"], "checkpoint_every must be a number of seconds"),
-    (["--ovewrite"], "unrecognized arguments: --ovewrite"),
-    (["--over"], "unrecognized arguments: --over"),
+    (["--ovewrite"], "fit has no option '--ovewrite'; did you mean '--overwrite'? see 'alfilter fit --help'"),
+    (["--over"], "fit has no option '--over'; did you mean '--overwrite'?"),
+    (["--stps=10"], "fit has no option '--stps'; did you mean '--steps'?"),
+    (["--zzz"], "fit has no option '--zzz'; see 'alfilter fit --help'"),
+    (["second.png"], "fit does not take 'second.png' as well; see 'alfilter fit --help'"),
     (["--out"], "--out: expected one argument"),
 ]
 
@@ -113,6 +117,34 @@ WORDS = [
 def test_words_of_fit(words: list[str], said: str, home: Path) -> None:
     picture(home / "other.png", 5, 7)
     assert said in refused(home, "fit", "photo.png", "--out", "out", *words)
+
+
+def test_what_is_no_signal_is_named(home: Path) -> None:
+    save(build("siren", in_dim=2, out_dim=3, width=8, depth=1), "model.safetensors")
+    assert "got the address https://example.org/a.png; download it first" in refused(
+        home, "fit", "https://example.org/a.png"
+    )
+    assert "model.safetensors is a model or a checkpoint; give what was fitted" in refused(
+        home, "fit", "model.safetensors", "--out", "out"
+    )
+    header = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+    strips = "element tristrips 1\nproperty list int int vertex_indices\nend_header\n"
+    Path("a.ply").write_text(header + strips + "0 0 0\n1 0 0\n0 1 0\n0 0 1\n6 0 1 2 3 0 1\n")
+    assert "triangle strips, which are not read; save it with plain faces" in refused(home, "fit", "a.ply")
+
+
+def test_changed_colours_and_another_signal_are_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_figures(monkeypatch)
+    Image.new("CMYK", (8, 8), (10, 200, 30, 0)).save("ink.jpg")
+    fit = alfilter("fit", "ink.jpg", "--steps", "1", "--out", "out", *TINY)
+    assert "ink.jpg holds CMYK colours; they were converted to RGB" in fit.err
+    picture(home / "other.png", 5, 7)
+    other = alfilter("eval", "out", "other.png")
+    assert other.code == 0
+    assert "other.png is 7x5, the model was fitted to 8x8" in other.err
+    picture(home / "same.png", 8, 8)
+    assert "same.png is not the signal that the model was fitted to" in alfilter("eval", "out", "same.png").err
+    assert "fitted" not in alfilter("eval", "out", "ink.jpg").err
 
 
 def test_commands(home: Path) -> None:
@@ -139,6 +171,16 @@ def test_output_folders(home: Path) -> None:
     assert (home / "file").read_text() == "mine"
 
 
+def test_a_mistake_of_ones_own_is_said_before_a_full_folder(home: Path) -> None:
+    (home / "out").mkdir()
+    (home / "out" / "file").write_text("mine")
+    assert "no such file" in refused(home, "fit", "none.png", "--out", "out")
+    assert "did you mean 'levels'?" in refused(home, "fit", "photo.png", "--out", "out", "--set", "level=2")
+    assert "has no preset 'papr'" in refused(home, "fit", "photo.png", "--out", "out", "--preset", "papr")
+    assert "got 'some'" in refused(home, "fit", "photo.png", "--out", "out", "--observe", "some")
+    assert "holds files already" in refused(home, "fit", "photo.png", "--out", "out")
+
+
 def test_model_files(home: Path) -> None:
     """Whatever is wrong with the model file, every command that reads one says it in one line."""
     field = build("siren", in_dim=2, out_dim=3, width=8, depth=1)
@@ -158,7 +200,7 @@ def test_model_files(home: Path) -> None:
     write_tensors("newer", tensors, {**header, "format": FORMAT + 1})
     cases = {
         "none": "got no such file",
-        "folder": "got a folder",
+        "folder": "holds no model.safetensors",
         "empty": "not a readable model file",
         "cut": "not a readable model file",
         "text": "not a readable model file",

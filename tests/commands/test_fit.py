@@ -12,7 +12,7 @@ from tests.support.commands import FILES, SIZES, TINY, alfilter, picture, withou
 
 from alfilter.signals import read_image
 
-KEYS = {"method", "signal", "steps", "seconds", "params", "metrics", "heldout", "model"}
+KEYS = {"method", "signal", "steps", "seconds", "params", "metrics", "heldout", "estimate", "until", "model"}
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +113,7 @@ def test_a_perfect_fit_is_still_json(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert Scores({"psnr": 1.0}, {"psnr": float("inf")}).plain() == {
         "metrics": {"psnr": 1.0},
         "heldout": {"psnr": None},
+        "estimate": None,
     }
 
 

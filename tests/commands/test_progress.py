@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.commands.progress import Display, StopSignals, bar, describe
+from alfilter.runtime.stages import Stage, Stopped
 from alfilter.training import Progress
 
 
@@ -98,3 +99,41 @@ def test_a_closed_terminal_means_nothing_under_nohup() -> None:
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_at_once_the_first_signal_ends_what_goes_on(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with StopSignals() as stop:
+        with pytest.raises(Stopped) as stopped, stop.at_once():
+            os.kill(os.getpid(), number)
+        assert (stopped.value.number, stop.asked(), stop.exit_code) == (number, True, 128 + number)
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_noted_before_does_not_keep_the_next_from_acting() -> None:
+    """The training was ended by the first one; the second ends the scoring."""
+    with StopSignals() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Stopped), stop.at_once():
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_patient_run_finishes_its_scores_after_a_repeated_signal() -> None:
+    with StopSignals(patient=True) as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        with stop.at_once():
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.asked()
+
+
+def test_stages_are_shown_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(float(n) for n in range(0, 1000, 3))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with Display() as display:
+        for done in (0.0, 0.25, 0.5, 1.0):
+            display.update_stage(Stage("scoring", done, 8 * (1 - done), 8 * done))
+    lines = sys.stderr.getvalue().splitlines()  # type: ignore[union-attr]
+    assert " 25%  scoring  0:06 left" in lines
+    assert lines[-1] == "100%  scoring  0:00 left"

@@ -18,7 +18,7 @@ def test_a_study_prints_its_table_and_writes_its_figure(tmp_path: Path) -> None:
     assert len((tmp_path / "responses.jsonl").read_text().splitlines()) == 3
     again = alfilter("experiment", "responses", "--out", tmp_path, "--workers", "1", "--json")
     assert "3 finished already" in again.err
-    assert [line["image"] for line in json.loads(again.out)] == ["none"] * 3
+    assert [line["image"] for line in json.loads(again.out)["lines"]] == ["none"] * 3
 
 
 def test_an_unknown_study_names_the_nearest() -> None:
@@ -27,5 +27,4 @@ def test_an_unknown_study_names_the_nearest() -> None:
 
 def test_the_methods_as_json() -> None:
     rows = json.loads(alfilter("methods", "--json").out)
-    listed = rows["methods"] if isinstance(rows, dict) else rows
-    assert [row["method"] for row in listed] == list(METHODS)
+    assert [row["method"] for row in rows["methods"]] == list(METHODS)

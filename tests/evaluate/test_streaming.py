@@ -54,7 +54,7 @@ def test_bands_are_rows_of_the_whole() -> None:
 def test_a_reduced_view_holds_every_kth_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     small = task(20, 9)
     assert torch.equal(reduced(wavy, small.signal)[0], sample_grid(wavy, (20, 9)))
-    monkeypatch.setattr("alfilter.evaluate.streaming.LARGE", 100)
+    monkeypatch.setattr("alfilter.evaluate.streaming.WHOLE", 100)
     monkeypatch.setattr("alfilter.evaluate.streaming._DRAWN", 60)
     assert picture_step((20, 9)) == 2
     prediction, target = reduced(wavy, small.signal)
@@ -83,8 +83,10 @@ def test_a_large_picture_from_fit_to_file(tmp_path: Path, monkeypatch: pytest.Mo
     np.save(tmp_path / "a.npy", (127 + 100 * np.sin(rows / 9 + columns / 7 + channels)).astype(np.uint8))
     words = ("fit", tmp_path / "a.npy", *TINY, "--steps", "3", "--quiet", "--json")
     plain = alfilter(*words, "--out", tmp_path / "plain")
-    monkeypatch.setattr("alfilter.evaluate.streaming.LARGE", 1000)
-    monkeypatch.setattr("alfilter.evaluate.streaming._DRAWN", 700)
+    for name, limit in (("LARGE", 1000), ("WHOLE", 1000), ("_DRAWN", 700)):
+        monkeypatch.setattr(f"alfilter.evaluate.streaming.{name}", limit)
+    monkeypatch.setattr("alfilter.tasks.grid.GridTask.is_estimated", False)
+    monkeypatch.setattr("alfilter.tasks.grid.GridTask.scored_places", lambda task: len(task.signal))
     streamed = alfilter(*words, "--out", tmp_path / "streamed")
     assert (plain.code, streamed.code) == (0, 0), streamed.err
     scores = [json.loads(outcome.out)["metrics"] for outcome in (plain, streamed)]

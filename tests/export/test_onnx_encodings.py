@@ -57,5 +57,17 @@ def test_an_encoding_of_ones_own_is_refused() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return x
 
-    with pytest.raises(UserError, match="ONNX export does not know the encoding Own; export a method of alfilter"):
+    with pytest.raises(UserError, match="ONNX export does not know the encoding Own; give it a method onnx"):
         features(Graph(), Own(2, 2), "points")
+
+
+def test_an_encoding_of_ones_own_may_say_how_it_is_exported() -> None:
+    class Own(Encoding):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.sin(3 * x)
+
+        def onnx(self, graph: Graph, x: str) -> str:
+            return graph.op("Sin", graph.op("Mul", x, 3.0))
+
+    graph, own, x = Graph(), Own(2, 2), torch.rand(5, 2)
+    np.testing.assert_allclose(run(graph, features(graph, own, "points"), x, ["n", 2]), own(x).numpy(), atol=1e-6)

@@ -38,5 +38,5 @@ def test_a_network_of_ones_own_is_refused() -> None:
         def forward(self, features: Tensor) -> Tensor:
             return features
 
-    with pytest.raises(UserError, match="ONNX export does not know the network Own; export a method of alfilter"):
+    with pytest.raises(UserError, match="ONNX export does not know the network Own; give it a method onnx"):
         values(Graph(), Own(2, 2), "points")

@@ -239,7 +239,7 @@ def test_own_methods_work_in_studies(installed: Path, tmp_path: Path) -> None:
     places = ("--data", tmp_path, "--out", tmp_path / "out")
     study = command("experiment", tmp_path / "study.py", *places, "--workers", "2", "--json", packages=installed)
     assert study.returncode == 0, study.stderr
-    lines = json.loads(study.stdout)
+    lines = json.loads(study.stdout)["lines"]
     assert sorted(line["method"] for line in lines) == ["inline", "powers"]
     assert lines[0]["metrics"] == lines[1]["metrics"]
 
@@ -279,7 +279,7 @@ def with_broken(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_broken_packages_are_one_line_each_and_break_nothing_else(with_broken: Path) -> None:
     listing = command("methods", "--json", packages=with_broken)
     assert listing.returncode == 0, listing.stderr
-    names = [row["method"] for row in json.loads(listing.stdout)]
+    names = [row["method"] for row in json.loads(listing.stdout)["methods"]]
     assert names == [*(name for name in METHODS if METHODS.provider(name) is None), "powers"]
     lines = listing.stderr.splitlines()
     assert len(lines) == len(BROKEN) + 2, listing.stderr

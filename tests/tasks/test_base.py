@@ -56,4 +56,5 @@ def test_scores_for_json() -> None:
     assert Scores({"psnr": float("inf")}, {"psnr": float("nan")}).plain() == {
         "metrics": {"psnr": None},
         "heldout": {"psnr": None},
+        "estimate": None,
     }

@@ -111,7 +111,7 @@ def test_shapes_in_processes_see_the_blocks_that_one_fetches() -> None:
         before = torch.get_num_threads()
         torch.set_num_threads(threads)
         try:
-            shape = SdfTask.from_mesh(ball.vertices, ball.faces, block=200, reuse=2, window=2)
+            shape = SdfTask.from_array(ball.vertices, ball.faces, block=200, reuse=2, window=2)
             field = build("siren", in_dim=3, out_dim=1, width=16, depth=2, seed=1)
             results.append(fit(field, shape, steps=12, batch=80, seed=2).history)  # five steps per block
         finally:

@@ -103,7 +103,7 @@ def test_shapes(method: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None
     ball = trimesh.creation.icosphere(subdivisions=2)
     results = []
     for compiled in (True, False):
-        task = SdfTask.from_mesh(ball.vertices, ball.faces, block=200, reuse=2, window=2)
+        task = SdfTask.from_array(ball.vertices, ball.faces, block=200, reuse=2, window=2)
         task.set_sampling(rule)
         monkeypatch.setattr(gradient, "has_compiled_step", lambda *_, c=compiled: c)
         results.append(gradient_of(field_of(method, 3, 1), task, Training(batch=80)))

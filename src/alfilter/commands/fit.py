@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.shared import add_json, print_result, seconds, use_threads
+from alfilter.commands.shared import add_json, decibels, print_result, seconds, use_threads
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,14 +19,17 @@ def add_fit(commands: Any) -> None:
     p.add_argument(
         "signal",
         metavar="SIGNAL",
-        help="a picture, sound, volume, video, folder of frames, mesh, table of points, or sample:NAME",
+        help="a picture, sound, volume, video, folder of frames, mesh, table of points, sample:NAME, or a run folder, "
+        "whose run goes on",
     )
-    p.add_argument("--method", default="al-sine", help="see 'alfilter methods' (default: al-sine)")
+    p.add_argument("--method", help="see 'alfilter methods' (default: al-sine, or that of the model to start from)")
     p.add_argument("--preset", help="default, paper, source, reconstruct (the default when samples are missing)")
     p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")
     length = p.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="optimiser steps")
-    length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h")
+    length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h; scores and pictures come after")
+    p.add_argument("--until", metavar="QUALITY", help="end the training when this is reached: 45dB")
+    p.add_argument("--from", metavar="MODEL", dest="start", help="start from a model or a run folder, not from chance")
     p.add_argument("--seed", type=int, default=0, help="of the start and the sampling (default: 0)")
     p.add_argument("--observe", default="all", help="samples that are seen: all, every:2, random:0.35, mask:FILE")
     p.add_argument("--coords", metavar="A,B", help="a table's columns that say where: 1 to 4 names")
@@ -40,7 +43,11 @@ def add_fit(commands: Any) -> None:
     p.add_argument("--params", type=int, metavar="N", help="size the method to N parameters, within 5 %%")
     p.add_argument("--threads", type=int, help="cores to use (default: all)")
     p.add_argument("--out", metavar="DIR", help="the run folder (default: runs/SIGNAL-METHOD)")
-    p.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    p.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in the folder; a larger --steps or --budget makes it longer",
+    )
     p.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
     p.add_argument("--checkpoint-every", type=float, default=30.0, metavar="SECONDS",
                    help="time between two states a killed run can go on from (default: 30)")  # fmt: skip
@@ -54,6 +61,9 @@ def add_fit(commands: Any) -> None:
 def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.config import Training, parse_options
     from alfilter.methods import method
+    from alfilter.runs.folder import RunFolder
+    from alfilter.runs.longer import continued
+    from alfilter.runs.models import load
     from alfilter.runs.request import FitRequest
     from alfilter.runtime.distributed import process_group
 
@@ -62,12 +72,17 @@ def _fit(arguments: argparse.Namespace) -> int:
         training["steps"] = arguments.steps
     if arguments.budget is not None:
         training["budget"] = seconds(arguments.budget)
+    if arguments.until is not None:
+        training["until"] = decibels(arguments.until)
+    name = arguments.method or FitRequest.method
+    if arguments.start is not None and arguments.method is None:
+        name = load(arguments.start).spec["method"]
     request = FitRequest(
         signal=arguments.signal,
-        method=arguments.method,
+        method=name,
         preset=arguments.preset,
         auto=arguments.auto,
-        options=parse_options(method(arguments.method).options, arguments.options, arguments.method),
+        options=parse_options(method(name).options, arguments.options, name),
         params=arguments.params,
         training=training,
         seed=arguments.seed,
@@ -75,6 +90,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         coords=_names(arguments.coords),
         values=_names(arguments.values),
         weight=arguments.weight,
+        start=arguments.start,
         out=arguments.out,
         resume=arguments.resume,
         overwrite=arguments.overwrite,
@@ -83,9 +99,22 @@ def _fit(arguments: argparse.Namespace) -> int:
         snapshots=arguments.snapshots,
         command=("alfilter", *(word for word in arguments.words if word not in ("--resume", "--overwrite"))),
     )
+    if (folder := RunFolder(arguments.signal)).config.is_file():
+        _check_continued(arguments)
+        request = continued(folder, request)
     use_threads(arguments.threads)
     with process_group() as processes:
         return _carry_out(request, processes, quiet=arguments.quiet, as_json=arguments.json)
+
+
+def _check_continued(arguments: argparse.Namespace) -> None:
+    """A run that goes on keeps all that it was begun with; only its length may be another."""
+    for name in ("method", "preset", "params", "coords", "values", "weight", "out", "start", "options"):
+        if getattr(arguments, name):
+            flag = {"start": "from", "options": "set"}.get(name, name)
+            raise UserError(f"{arguments.signal} is a run folder, whose run keeps its settings; leave --{flag} out")
+    if arguments.overwrite:
+        raise UserError(f"{arguments.signal} is a run folder; to replace its run, give the signal and --out")
 
 
 def _carry_out(request: FitRequest, processes: Processes, *, quiet: bool, as_json: bool) -> int:
@@ -94,20 +123,34 @@ def _carry_out(request: FitRequest, processes: Processes, *, quiet: bool, as_jso
     from alfilter.report.artifacts import finish_run
     from alfilter.runs.folder import RunFolder
     from alfilter.runs.run import run
+    from alfilter.runtime.stages import watching
 
+    display = Display(quiet=quiet or not processes.is_main)
     try:
-        with StopSignals(processes.size > 1) as stop, Display(quiet=quiet or not processes.is_main) as display:
-            line = run(request, on_progress=display.update, should_stop=stop.asked, say=display.say, finish=finish_run)
+        with StopSignals(processes.size > 1) as stop, display, watching(display.update_stage):
+            line = run(
+                request, on_progress=display.update, should_stop=stop.asked, say=display.say, finish=finish_run,
+                at_once=stop.at_once,
+            )  # fmt: skip
     except UserError:
         if processes.is_main:
             raise
         return 2
-    finished = line.pop("finished")
+    finished, missing = line.pop("finished"), line.pop("missing", [])
+    line = {**line, "estimate": line.get("estimate"), "until": line.get("until")}  # older runs do not have them
     if not processes.is_main:
         return 0 if finished else stop.exit_code
     print_result(line, as_json)
+    if finished and line["until"] and not line["until"]["reached"]:
+        print(
+            f"alfilter: {line['until']['quality']:g} dB were not reached; --resume with more steps goes on",
+            file=sys.stderr,
+        )
     if not finished:
-        print(f"alfilter: stopped at step {line['steps']}; the same command with --resume goes on", file=sys.stderr)
+        what = f"stopped at step {line['steps']}"
+        if missing:
+            what += f"; the model is saved, {', '.join(missing)} are missing"
+        print(f"alfilter: {what}; the same command with --resume goes on", file=sys.stderr)
         return stop.exit_code
     print(f"alfilter: the report is {RunFolder(request.folder()).report}", file=sys.stderr)
     return 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.shared import add_json, print_result, use_threads
+from alfilter.commands.shared import add_json, add_model, print_json, print_result, use_threads
 
 if TYPE_CHECKING:
     from alfilter.methods import Field
@@ -17,7 +16,7 @@ def add_render(commands: Any) -> None:
     p = commands.add_parser(
         "render", help="write a model back: a picture, a sound, a volume, a video or a slice, at any size"
     )
-    p.add_argument("model", metavar="MODEL")
+    add_model(p)
     p.add_argument(
         "out",
         metavar="OUT",
@@ -39,7 +38,7 @@ def _render(arguments: argparse.Namespace) -> int:
     from alfilter.render.image import render_file
     from alfilter.render.media import is_media, render_media
     from alfilter.render.view import View
-    from alfilter.training import load
+    from alfilter.runs.models import load
 
     view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level,
                 slice=arguments.slice)  # fmt: skip
@@ -54,7 +53,7 @@ def _render(arguments: argparse.Namespace) -> int:
 
 def add_mesh(commands: Any) -> None:
     p = commands.add_parser("mesh", help="write the surface of a shape model in the units of the fitted mesh")
-    p.add_argument("model", metavar="MODEL")
+    add_model(p)
     p.add_argument("out", metavar="OUT", help="a .ply, .obj, .stl or .glb file")
     p.add_argument("--resolution", type=int, default=512, help="grid points along each side (default: 512)")
     p.add_argument("--alpha", action="store_true", help="colour the vertices by α")
@@ -65,12 +64,12 @@ def add_mesh(commands: Any) -> None:
 
 def _mesh(arguments: argparse.Namespace) -> int:
     from alfilter.render.mesh import mesh_file
-    from alfilter.training import load
+    from alfilter.runs.models import load
 
     use_threads(arguments.threads)
     line = mesh_file(load(arguments.model), arguments.out, arguments.resolution, arguments.alpha)
     if arguments.json:
-        print(json.dumps(line))
+        print_json(line)
     else:
         print(f"{line['mesh']} {line['vertices']:,} vertices, {line['faces']:,} faces, {line['share']:.2%} of the grid")
     return 0
@@ -78,7 +77,7 @@ def _mesh(arguments: argparse.Namespace) -> int:
 
 def add_eval(commands: Any) -> None:
     p = commands.add_parser("eval", help="score a model against a signal")
-    p.add_argument("model", metavar="MODEL")
+    add_model(p)
     p.add_argument("signal", metavar="SIGNAL")
     p.add_argument(
         "--lpips", metavar="FILE", nargs="?", const="", help="also LPIPS; weights from FILE or $ALFILTER_LPIPS"
@@ -91,8 +90,10 @@ def add_eval(commands: Any) -> None:
 
 
 def _eval(arguments: argparse.Namespace) -> int:
+    from alfilter.commands.progress import Display
+    from alfilter.runs.models import load
     from alfilter.runs.score import score_model
-    from alfilter.training import load
+    from alfilter.runtime.stages import watching
 
     field = load(arguments.model)
     line = {
@@ -103,14 +104,15 @@ def _eval(arguments: argparse.Namespace) -> int:
     }
     if arguments.observe is None and str(field.signal.get("observe")).startswith("mask:"):
         print("alfilter: scored over all samples; --observe mask:FILE tells those the fit did not see", file=sys.stderr)
-    scores = score_model(field, arguments.signal, arguments.lpips, arguments.observe)
+    with Display() as display, watching(display.update_stage):
+        scores = score_model(field, arguments.signal, arguments.lpips, arguments.observe, say=display.say)
     print_result({**line, **scores.plain()}, arguments.json)
     return 0
 
 
 def add_predict(commands: Any) -> None:
     p = commands.add_parser("predict", help="write a fitted table's values at new points")
-    p.add_argument("model", metavar="MODEL")
+    add_model(p)
     p.add_argument("query", metavar="QUERY", help="a table with the coordinates' columns: .csv, .npz, .npy, .parquet")
     p.add_argument("--out", metavar="FILE", help=".csv, .tsv, .npz or .parquet (default: CSV on stdout)")
     p.set_defaults(command=_predict)
@@ -118,7 +120,7 @@ def add_predict(commands: Any) -> None:
 
 def _predict(arguments: argparse.Namespace) -> int:
     from alfilter.render.points import predict_file
-    from alfilter.training import load
+    from alfilter.runs.models import load
 
     total, beyond = predict_file(load(arguments.model), arguments.query, arguments.out)
     print(f"alfilter: {beyond} of {total} points lie outside the fitted region", file=sys.stderr)
@@ -127,18 +129,18 @@ def _predict(arguments: argparse.Namespace) -> int:
 
 def add_info(commands: Any) -> None:
     p = commands.add_parser("info", help="say what a model file holds")
-    p.add_argument("model", metavar="MODEL")
+    add_model(p)
     add_json(p)
     p.set_defaults(command=_info)
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    from alfilter.training import load
+    from alfilter.runs.models import load
 
     field = load(arguments.model)
     facts = {**field.spec, "params": _params(field), "signal": field.signal}
     if arguments.json:
-        print(json.dumps(facts))
+        print_json(facts)
         return 0
     for name, value in facts.items():
         for key, entry in value.items() if isinstance(value, dict) else ((None, value),):

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.shared import add_json, use_threads
+from alfilter.commands.shared import add_json, print_json, use_threads
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ LARGEST = 8192
 
 def add_ntk(commands: Any) -> None:
     p = commands.add_parser("ntk", help="draw and measure the tangent kernel of a model or of a method at its start")
-    p.add_argument("model", metavar="MODEL", nargs="?", help="a model file; or name a method")
+    p.add_argument("model", metavar="MODEL", nargs="?", help="a model file or a run folder; or name a method")
     p.add_argument("--method", help="a method at its random start, for a picture of 512x512 in colour")
     p.add_argument("--preset", default="paper", help="of the method (default: paper)")
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="options",
@@ -56,7 +56,7 @@ def _ntk(arguments: argparse.Namespace) -> int:
         **_measure(name, field, baseline, arguments, folder),
     }
     if arguments.json:
-        print(json.dumps(line))
+        print_json(line)
     else:
         _print(name, line)
     return 0
@@ -65,10 +65,10 @@ def _ntk(arguments: argparse.Namespace) -> int:
 def _subject(arguments: argparse.Namespace) -> tuple[str, Field]:
     from alfilter.config import parse_options
     from alfilter.methods import build, method
-    from alfilter.training import load
+    from alfilter.runs.models import load, model_path
 
     if arguments.model is not None:
-        return Path(arguments.model).resolve().parent.name or "model", load(arguments.model)
+        return model_path(arguments.model).resolve().parent.name or "model", load(arguments.model)
     options = parse_options(method(arguments.method).options, arguments.options, arguments.method)
     sizes: dict[str, Any] = {"in_dim": 2, "out_dim": 3, "samples": (512, 512)}
     return arguments.method, build(arguments.method, preset=arguments.preset, seed=arguments.seed, **sizes, **options)
@@ -77,7 +77,7 @@ def _subject(arguments: argparse.Namespace) -> tuple[str, Field]:
 def _baseline(arguments: argparse.Namespace, name: str, field: Field) -> tuple[str, Field] | None:
     """A model file or a method at its start, for the same signal."""
     from alfilter.methods import METHODS, build
-    from alfilter.training import load
+    from alfilter.runs.models import load
 
     if arguments.baseline == "none":
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from alfilter.commands.shared import print_json
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
     return Facts(claims, printed, captions)
 
 
-def print_claims(out: str | None) -> int:
-    """A Markdown table of the claims, judged by the result lines in a folder, or by those that come with the code."""
+def print_claims(out: str | None, as_json: bool = False) -> int:
+    """A table of the claims, or one object: judged by the lines in a folder, or by those that come with the code."""
     from alfilter.experiments.paper.claims import judged
     from alfilter.experiments.paper.committed import committed_lines, read_lines
     from alfilter.experiments.verdicts import verdict_table
@@ -35,5 +36,8 @@ def print_claims(out: str | None) -> int:
     lines = committed_lines() if out is None else read_lines(Path(out))
     if not lines:
         raise UserError(f"no result lines in {out}; run a study first, 'alfilter experiment --list' names them")
-    print(verdict_table(judged(lines)))
+    if as_json:
+        print_json({"claims": [verdict._asdict() for verdict in judged(lines)]})
+    else:
+        print(verdict_table(judged(lines)))
     return 0

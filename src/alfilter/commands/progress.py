@@ -5,10 +5,13 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from alfilter.runtime.fork_pool import STOP_SIGNALS
+from alfilter.runtime.stages import Stage, Stopped
 from alfilter.training import Progress
 
 _EVERY = 5.0  # seconds between two lines where there is no terminal
@@ -17,6 +20,9 @@ _EVERY = 5.0  # seconds between two lines where there is no terminal
 class StopSignals:
     """Ctrl-C, SIGTERM and a closed terminal end a run in good order; a second one ends it at once.
 
+    While the field is trained the first one is noted, and the training ends after the step. Inside `at_once` it raises
+    `Stopped`: there is nothing to bring to an end.
+
     patient: further ones are ignored. torchrun passes on what the terminal has sent already, and kills by itself what
     does not end.
     """
@@ -24,6 +30,7 @@ class StopSignals:
     def __init__(self, patient: bool = False) -> None:
         self.patient = patient
         self._received: int | None = None
+        self._raises = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> StopSignals:
@@ -46,9 +53,23 @@ class StopSignals:
         """What the shell expects of a program ended by that signal."""
         return 128 + (self._received or signal.SIGINT)
 
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside, a signal ends what is going on where it stands, the first one and any other."""
+        self._raises = True
+        for number in self._before:
+            signal.signal(number, self._note)
+        try:
+            yield
+        finally:
+            self._raises = False
+
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
-        self._received = number
+        first, self._received = self._received is None, number
+        if self._raises and (first or not self.patient):
+            self._raises = False  # once: the way out is not to be interrupted
+            raise Stopped(number)
         if self.patient:
             return
         for each, handler in self._before.items():  # the next one acts as it would without us
@@ -63,29 +84,51 @@ class Display:
         self.live = sys.stderr.isatty() and not quiet
         self._shown = time.monotonic()
         self._width = 0
+        self._stage = ""
 
     def __enter__(self) -> Display:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._width:
-            print(file=sys.stderr)
+        self._end_line()
 
     def say(self, line: str) -> None:
         if not self.quiet:
+            self._end_line()
             print(f"alfilter: {line}", file=sys.stderr)
 
     def update(self, progress: Progress) -> None:
+        """Show how the training goes."""
+        if self._is_due(progress.done):
+            self._show(progress.done, describe(progress))
+
+    def update_stage(self, stage: Stage) -> None:
+        """Show how reading, scoring or drawing goes."""
+        if stage.name != self._stage:
+            self._stage = stage.name
+            self._end_line()
+            self._shown = 0.0 if self.live or stage.done is None else time.monotonic()
+        if self._is_due(stage.done if stage.seconds > 1 else None):
+            self._show(stage.done, describe_stage(stage))
+
+    def _is_due(self, done: float | None) -> bool:
         pause = 0.1 if self.live else _EVERY
-        if self.quiet or (time.monotonic() - self._shown < pause and progress.done < 1):
-            return
+        if self.quiet or (time.monotonic() - self._shown < pause and done != 1):
+            return False
         self._shown = time.monotonic()
-        text = describe(progress)
+        return True
+
+    def _show(self, done: float | None, text: str) -> None:
         if not self.live:
             print(text, file=sys.stderr)
             return
-        print(f"\r{bar(progress.done)} {text}".ljust(self._width), end="", file=sys.stderr, flush=True)
+        print(f"\r{bar(done or 0.0)} {text}".ljust(self._width), end="", file=sys.stderr, flush=True)
         self._width = len(text) + 24
+
+    def _end_line(self) -> None:
+        if self._width:
+            print(file=sys.stderr)
+            self._width = 0
 
 
 def describe(progress: Progress) -> str:
@@ -94,10 +137,28 @@ def describe(progress: Progress) -> str:
     >>> describe(Progress(step=20, done=0.5, loss=0.001, quality=30.0, rate=10.0, left=75.0, seconds=2.0))
     ' 50%  step 20  10.0 steps/s  1:15 left  30.00 dB'
     """
-    left = round(progress.left)
     rate = f"{progress.rate:.1f} steps/s" if progress.rate >= 1 else f"{1 / max(progress.rate, 1e-9):.1f} s/step"
-    clock = f"{left // 60}:{left % 60:02d} left"
-    return f"{progress.done:4.0%}  step {progress.step}  {rate}  {clock}  {progress.quality:.2f} {progress.unit}"
+    left, quality = f"{_clock(progress.left)} left", f"{progress.quality:.2f} {progress.unit}"
+    return f"{progress.done:4.0%}  step {progress.step}  {rate}  {left}  {quality}"
+
+
+def describe_stage(stage: Stage) -> str:
+    """One line: what, how far, how long still.
+
+    >>> describe_stage(Stage("scoring", 0.25, 75.0, 25.0))
+    ' 25%  scoring  1:15 left'
+    >>> describe_stage(Stage("scoring", None, None, 3.0))
+    'scoring  0:03'
+    """
+    if stage.done is None:
+        return f"{stage.name}  {_clock(stage.seconds)}"
+    left = "" if stage.left is None else f"  {_clock(stage.left)} left"
+    return f"{stage.done:4.0%}  {stage.name}{left}"
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole // 60}:{whole % 60:02d}"
 
 
 def bar(done: float, width: int = 20) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 from typing import Any
@@ -14,6 +15,10 @@ from alfilter.runtime.limits import cores
 
 def add_json(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def add_model(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL", help="a model.safetensors or a run folder")
 
 
 def seconds(text: str) -> float:
@@ -28,6 +33,18 @@ def seconds(text: str) -> float:
     return float(match[1]) * {"s": 1, "": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def decibels(text: str) -> float:
+    """A quality in dB.
+
+    >>> decibels("45dB"), decibels("38.5")
+    (45.0, 38.5)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:db|)", text.strip().lower())
+    if match is None:
+        raise UserError(f"a quality looks like 45dB, got {text!r}")
+    return float(match[1])
+
+
 def use_threads(count: int | None) -> None:
     """Compute on that many threads; without a number on as many as this process may keep busy."""
     if count is not None and not 1 <= count <= 1024:
@@ -40,13 +57,36 @@ def use_threads(count: int | None) -> None:
         torch.set_num_threads(min(torch.get_num_threads(), cores()))
 
 
+def print_json(line: dict[str, Any]) -> None:
+    """One object on one line of stdout; numbers that JSON does not have become null."""
+    print(json.dumps(_plain(line)))
+
+
+def _plain(value: Any) -> Any:
+    """The same with null for NaN and infinity.
+
+    >>> _plain({"psnr": math.inf, "rows": [1, math.nan]})
+    {'psnr': None, 'rows': [1, None]}
+    """
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def print_result(line: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(line))
+        print_json(line)
         return
-    for group, values in (("", line["metrics"]), ("held out ", line["heldout"] or {})):
+    for group, values in (("", line["metrics"] or {}), ("held out ", line["heldout"] or {})):
         for name, value in values.items():
             print(f"{group + name:<16}{'infinite' if value is None else number(value)}")
+    if estimate := line.get("estimate"):
+        errors = ", ".join(f"{name} ± {number(value)}" for name, value in estimate["standard_error"].items())
+        print(f"{'scored on':<16}{estimate['samples']:,} of {estimate['of']:,} samples ({errors}); eval scores all")
+    if until := line.get("until"):
+        print(f"{'until':<16}{until['quality']:g} dB {'reached' if until['reached'] else 'not reached'}")
     for name in ("steps", "seconds", "params", "model"):
         if name in line:
             print(f"{name:<16}{line[name]}")

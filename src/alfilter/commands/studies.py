@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 from alfilter.commands.paper import print_claims
-from alfilter.commands.shared import add_json
+from alfilter.commands.shared import add_json, print_json
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def _methods(arguments: argparse.Namespace) -> int:
 
     rows = method_options(arguments.method) if arguments.method else method_rows(_warn)
     if arguments.json:
-        print(json.dumps(rows))
+        print_json({"options" if arguments.method else "methods": rows})
     else:
         print_table(rows)
     return 0
@@ -62,17 +61,23 @@ def _experiment(arguments: argparse.Namespace) -> int:
     data = arguments.data or data_folder()
     say = functools.partial(print, file=sys.stderr, flush=True)
     if arguments.fetch:
-        say(f"{len(fetch_missing(data))} files fetched into {data}")
+        fetched = len(fetch_missing(data))
+        say(f"{fetched} files fetched into {data}")
+        if arguments.name is None and arguments.json:
+            print_json({"fetched": fetched, "data": str(data)})
     if arguments.name == "claims":
-        return print_claims(arguments.out)
+        return print_claims(arguments.out, arguments.json)
     if arguments.list or (arguments.name is None and not arguments.fetch):
-        return _print_studies()
+        return _print_studies(arguments.json)
     return 0 if arguments.name is None else _run(arguments, data, say)
 
 
-def _print_studies() -> int:
+def _print_studies(as_json: bool) -> int:
     from alfilter.experiments import STUDIES
 
+    if as_json:
+        print_json({"studies": {name: study.question for name, study in STUDIES.declared.items()}})
+        return 0
     for name, study in STUDIES.declared.items():
         print(f"{name:<16}{study.question}")
     print(f"{'claims':<16}every claim of the paper that finished studies can judge, with its verdict")
@@ -91,7 +96,10 @@ def _run(arguments: argparse.Namespace, data: str, say: Any) -> int:
         lines = run_study(study, data, arguments.out, arguments.workers, say, **many)
     except MissingData as error:
         raise UserError(f"{error}; {_advice(error)}") from error
-    print(json.dumps(lines) if arguments.json else study.summarise(lines))
+    if arguments.json:
+        print_json({"study": study.name, "lines": lines})
+    else:
+        print(study.summarise(lines))
     path = write_figure(arguments.name, study.name, lines, arguments.out or RESULTS)
     if path is not None:
         say(f"figure {path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -53,6 +54,17 @@ class Encoding(nn.Module, ABC):
         SIREN's rule is 1/C for C inputs. An encoding whose features differ in kind may say otherwise.
         """
         return torch.full((self.out_dim,), 1 / self.out_dim)
+
+    def onnx(self, graph: Any, x: str) -> str:
+        """Append the operations of `forward` to an ONNX graph, and name their result.
+
+        graph: an `alfilter.export.graph.Graph`. x: the name of the coordinates (n, d) in it. An encoding of your own
+        that has this can be exported.
+        """
+        del graph, x
+        raise UserError(
+            f"ONNX export does not know the encoding {type(self).__name__}; give it a method onnx(graph, x)"
+        )
 
     def smoothness(self, reduction: str = "sum") -> Tensor:
         """The total variation of the field the encoding owns; zero when it owns none."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from alfilter.evaluate.scores import Evaluate
+from alfilter.runtime.stages import advance
 from alfilter.runtime.thread_pool import parallel_map
 
 POINTS = 1 << 14  # places per pass when nothing is differentiated
@@ -28,6 +29,8 @@ def in_passes(field: Evaluate, total: int, places: Callable[[int, int], Tensor])
         padding = -count % _ROWS
         padded = torch.cat((x, x[-1:].expand(padding, -1))) if padding else x
         with torch.inference_mode():
-            return field(padded)[:count].cpu()
+            values = field(padded)[:count].cpu()
+        advance(count)
+        return values
 
     return torch.cat(parallel_map(run, range(0, total, POINTS)))

@@ -13,23 +13,41 @@ Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """What scores were estimated from: `samples` of `total`, and the standard error of each score."""
+
+    samples: int
+    total: int
+    errors: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Scores:
     """Metrics on what was seen, and on what was held out (None when nothing was).
 
     samples: what was compared (a prediction and its target, a surface …) where it was held whole, for drawing it.
+    estimate: of scores that were not computed from all samples.
     """
 
     metrics: dict[str, float]
     heldout: dict[str, float] | None
     samples: Any = field(default=None, compare=False, repr=False)
+    estimate: Estimate | None = None
 
-    def plain(self) -> dict[str, dict[str, float | None] | None]:
+    def plain(self) -> dict[str, dict[str, Any] | None]:
         """As JSON can hold them: an infinite PSNR (no error at all) becomes null.
 
         >>> Scores({"psnr": float("inf"), "ssim": 1.0}, None).plain()
-        {'metrics': {'psnr': None, 'ssim': 1.0}, 'heldout': None}
+        {'metrics': {'psnr': None, 'ssim': 1.0}, 'heldout': None, 'estimate': None}
         """
-        return {"metrics": _finite(self.metrics), "heldout": None if self.heldout is None else _finite(self.heldout)}
+        estimate = self.estimate
+        return {
+            "metrics": _finite(self.metrics),
+            "heldout": None if self.heldout is None else _finite(self.heldout),
+            "estimate": None
+            if estimate is None
+            else {"samples": estimate.samples, "of": estimate.total, "standard_error": _finite(estimate.errors)},
+        }
 
 
 def _finite(scores: dict[str, float]) -> dict[str, float | None]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
+from alfilter.evaluate.estimated import WHOLE
 from alfilter.evaluate.grid import axis_coords, sample_axes
 from alfilter.evaluate.scores import Evaluate, Scores
 from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
@@ -15,11 +16,11 @@ from alfilter.runtime.thread_pool import parallel_map
 from alfilter.signals import LARGE, GridSignal
 
 _BAND = 1 << 20  # samples evaluated together
-_DRAWN = 1 << 22  # pixels of a reduced picture
+_DRAWN = 1 << 18  # pixels of a reduced picture
 
 
 def is_large(shape: tuple[int, ...]) -> bool:
-    """Whether a grid is a picture that is scored in bands and drawn reduced.
+    """Whether a grid is a picture that is scored in bands.
 
     >>> is_large((8192, 8192)), is_large((512, 512))
     (True, False)
@@ -117,12 +118,13 @@ class _Window:
 
 
 def picture_step(shape: tuple[int, ...]) -> int:
-    """Every how many-th row and column of a large picture is drawn.
+    """Every how many-th row and column of a picture is drawn: all of them up to `WHOLE` pixels.
 
     >>> picture_step((8192, 8192)), picture_step((512, 512))
-    (4, 1)
+    (16, 1)
     """
-    return math.ceil(math.sqrt(math.prod(shape) / _DRAWN)) if is_large(shape) else 1
+    pixels = math.prod(shape)
+    return math.ceil(math.sqrt(pixels / _DRAWN)) if len(shape) == 2 and pixels > WHOLE else 1
 
 
 def reduced(field: Evaluate, signal: GridSignal) -> tuple[Tensor, Tensor]:
@@ -135,14 +137,27 @@ def reduced(field: Evaluate, signal: GridSignal) -> tuple[Tensor, Tensor]:
     return prediction, signal.values(index).view_as(prediction)
 
 
-def middle(field: Evaluate, signal: GridSignal, size: int = 1024) -> tuple[Tensor, Tensor]:
-    """Prediction and target (h, w, c) of the square in the middle, at full resolution."""
+def excerpt(shape: tuple[int, ...]) -> slice:
+    """The samples of a sound that are drawn: all of them up to `WHOLE`, else those in the middle.
+
+    >>> excerpt((1000,)), excerpt((1 << 22,))
+    (slice(0, 1000, None), slice(1966080, 2228224, None))
+    """
+    samples = shape[0]
+    size = samples if samples <= WHOLE else _DRAWN
+    return slice((samples - size) // 2, (samples - size) // 2 + size)
+
+
+def middle(field: Evaluate, signal: GridSignal, size: int = 384) -> tuple[Tensor, Tensor]:
+    """Prediction and target (*sizes, c) of the middle, at most `size` samples along each axis, at full resolution."""
     shape = signal.shape
     cuts = [slice((n - min(n, size)) // 2, (n - min(n, size)) // 2 + min(n, size)) for n in shape]
     axes = [axis_coords(n, 0, n - 1, n)[cut] for n, cut in zip(shape, cuts, strict=True)]
-    rows, columns = (torch.arange(cut.start, cut.stop) for cut in cuts)
+    index = torch.zeros((), dtype=torch.int64)
+    for n, cut in zip(shape, cuts, strict=True):
+        index = index[..., None] * n + torch.arange(cut.start, cut.stop)
     prediction = sample_axes(field, axes)
-    return prediction, signal.values((rows[:, None] * shape[1] + columns).reshape(-1)).view_as(prediction)
+    return prediction, signal.values(index.reshape(-1)).view_as(prediction)
 
 
 def _add(sums: Tensor, error: Tensor) -> None:

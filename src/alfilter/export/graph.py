@@ -47,6 +47,17 @@ class Graph:
             self.constants.append(need("onnx.numpy_helper", "onnx").from_array(array, self._known[key]))
         return self._known[key]
 
+    def exact(self, value: NDArray[np.float64]) -> str:
+        """The name of a constant of 64 bits."""
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(need("onnx.numpy_helper", "onnx").from_array(np.asarray(value, np.float64), name))
+        return name
+
+    def cast(self, x: str, wide: bool) -> str:
+        """The same numbers in 64 or in 32 bits."""
+        kinds = need("onnx", "onnx").TensorProto
+        return self.op("Cast", x, to=int(kinds.DOUBLE if wide else kinds.FLOAT))
+
     def join(self, *parts: str) -> str:
         """Features side by side."""
         return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=-1)
@@ -69,15 +80,23 @@ class Graph:
         """W x + b. x: (n, C), weight: (w, C) → (n, w)."""
         return self.op("Gemm", x, weight, bias, transB=1)
 
-    def model(self, dims: int, outputs: dict[str, tuple[str, list[Any]]], facts: dict[str, str], about: str) -> Any:
+    def model(
+        self,
+        dims: int,
+        outputs: dict[str, tuple[str, list[Any]]],
+        facts: dict[str, str],
+        about: str,
+        wide: frozenset[str] = frozenset(),
+    ) -> Any:
         """The finished model: from `points` (n, dims) to the named results, each with its shape.
 
-        facts: the file's metadata. about: what a reader of the file should know first.
+        facts: the file's metadata. about: what a reader of the file should know first. wide: what of them has 64 bits.
         """
         helper, kinds = need("onnx.helper", "onnx"), need("onnx", "onnx").TensorProto
         named = [helper.make_node("Identity", [result], [name]) for name, (result, _) in outputs.items()]
-        inputs = [helper.make_tensor_value_info("points", kinds.FLOAT, ["n", dims])]
-        results = [helper.make_tensor_value_info(name, kinds.FLOAT, shape) for name, (_, shape) in outputs.items()]
+        bits = {name: kinds.DOUBLE if name in wide else kinds.FLOAT for name in ("points", *outputs)}
+        inputs = [helper.make_tensor_value_info("points", bits["points"], ["n", dims])]
+        results = [helper.make_tensor_value_info(name, bits[name], shape) for name, (_, shape) in outputs.items()]
         graph = helper.make_graph([*self.nodes, *named], "field", inputs, results, self.constants)
         sets = [helper.make_opsetid("", OPSET)]
         model = helper.make_model(graph, opset_imports=sets, ir_version=_IR, producer_name="alfilter", doc_string=about)

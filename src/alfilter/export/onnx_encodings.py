@@ -30,13 +30,9 @@ from alfilter.export.graph import Graph
 
 
 def features(graph: Graph, encoding: Encoding, x: str) -> str:
-    """The features of an encoding, or the reason why there are none."""
+    """The features of an encoding; one that is not of this package says itself what they are, or why there are none."""
     writer = _WRITERS.get(type(encoding))
-    if writer is None:
-        raise UserError(
-            f"ONNX export does not know the encoding {type(encoding).__name__}; export a method of alfilter"
-        )
-    return writer(graph, encoding, x)
+    return encoding.onnx(graph, x) if writer is None else writer(graph, encoding, x)
 
 
 def alpha(graph: Graph, encoding: FilteredFourier, x: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from alfilter.errors import UserError
 from alfilter.export.graph import Graph
 from alfilter.networks import MFN, MLP, Bacon, ComplexWavelet, FilterBank, LevelDecoder, Network, PolyINR
 
@@ -17,11 +16,9 @@ Shape = Callable[[Graph, str, float, float], str]
 
 
 def values(graph: Graph, network: Network, z: str) -> str:
-    """The values of a network, or the reason why there are none."""
+    """The values of a network; one that is not of this package says itself what they are, or why there are none."""
     writer = _WRITERS.get(type(network))
-    if writer is None:
-        raise UserError(f"ONNX export does not know the network {type(network).__name__}; export a method of alfilter")
-    return writer(graph, network, z)
+    return network.onnx(graph, z) if writer is None else writer(graph, network, z)
 
 
 # ── activations of z = W x + b, with ω and s, as in core.activations ────────────────────────────────────────────────

@@ -91,6 +91,13 @@ def ssim_strip(
     pred, target: the rows from `first` on, with `REACH` rows around the strip where the image, `height` rows high, has
     them.
     """
+    return float(ssim_map(pred, target, start, stop, first=first, height=height).sum())
+
+
+def ssim_map(
+    pred: Tensor, target: Tensor, start: int, stop: int, *, first: int = 0, height: int | None = None
+) -> Tensor:
+    """The similarity of every pixel and channel of a strip: (stop - start, W, c). The arguments are `ssim_strip`'s."""
     height = pred.shape[0] if height is None else height
     down, across = (_window(n).to(pred.device) for n in (height, pred.shape[1]))
     rows = _reflected(start, stop, len(down) // 2, height).to(pred.device) - first
@@ -99,8 +106,7 @@ def ssim_strip(
     mx, my, squares, product = (_blur(z, down, across) for z in (x, y, x * x + y * y, x * y))  # (h, W, c) each
     means, cross = mx * mx + my * my, mx * my
     c1, c2 = 0.01**2, 0.03**2
-    similar = (2 * cross + c1) * (2 * (product - cross) + c2) / ((means + c1) * (squares - means + c2))
-    return float(similar.sum())
+    return (2 * cross + c1) * (2 * (product - cross) + c2) / ((means + c1) * (squares - means + c2))
 
 
 def _window(size: int) -> Tensor:

@@ -6,10 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from alfilter.errors import UserError
 from alfilter.ops.grid_mlp import Perceptrons
 
 
@@ -35,6 +37,16 @@ class Network(nn.Module, ABC):
     def scales(self, features: Tensor) -> Tensor:
         """`outputs` as one tensor (scales, ..., c): what a network with several defines."""
         return torch.unsqueeze(self(features), 0)
+
+    def onnx(self, graph: Any, features: str) -> str:
+        """Append the operations of `forward` to an ONNX graph, and name their result.
+
+        graph: an `alfilter.export.graph.Graph`. features: the name of the features (n, C) in it. A network of your own
+        that has this can be exported.
+        """
+        del graph, features
+        name = type(self).__name__
+        raise UserError(f"ONNX export does not know the network {name}; give it a method onnx(graph, features)")
 
     def perceptrons(self) -> Perceptrons | None:
         """What `forward` computes, if it is a perceptron and nothing else: training has a faster way to do it.

@@ -14,6 +14,7 @@ from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.runs.fitting import Fitted
 from alfilter.runs.folder import RunFolder
+from alfilter.runtime.stages import PICTURES, advance, stage
 from alfilter.tasks import GridTask
 
 Draw = Callable[[RunFolder, Field, Any, Scores], None]
@@ -29,12 +30,21 @@ PICTURES_OF = {
 }
 
 
+# kind of the signal: how many figures are drawn beside those of α and of the training
+_FIGURES = {"image": 2, "audio": 2, "volume": 3, "video": 3, "shape": 2, "points": 2}
+
+
 def finish_run(folder: RunFolder, fitted: Fitted, scores: Scores) -> None:
     """Write the pictures of a fit that has just ended, and the report over all that the folder holds."""
+    from alfilter.analysis import filtered_encoding_of
     from alfilter.report.page.run import write_report
 
-    draw(folder, fitted.field, fitted.task, scores, folder.read_history())
-    write_report(folder.path)
+    of_alpha = 0 if filtered_encoding_of(fitted.field) is None else 2
+    figures = _FIGURES.get(str(fitted.task.describe()["kind"]), 0) + of_alpha + 1
+    with stage("drawing", figures + 1, PICTURES):
+        draw(folder, fitted.field, fitted.task, scores, folder.read_history())
+        write_report(folder.path)
+        advance(figures + 1, PICTURES)  # whatever could not be drawn
 
 
 def draw(folder: RunFolder, field: Field, task: Any, scores: Scores, history: Sequence[dict[str, Any]]) -> None:

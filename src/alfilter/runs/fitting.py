@@ -13,6 +13,8 @@ from alfilter.methods import Field, build
 from alfilter.runs.request import Setting, resolve
 from alfilter.tasks.base import Task
 from alfilter.training import Result, fit
+from alfilter.training.kernels import prepare_kernels
+from alfilter.training.loop import make_optimiser
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class PreparedFit:
         """Train the field. hooks: `checkpoint`, `on_progress`, `should_stop` … of `alfilter.fit`."""
         result = fit(self.field, self.task, training=self.setting.training, seed=self.seed, **hooks)
         return Fitted(self.field, self.task, result, self.setting.preset, self.setting.training)
+
+    def compile(self) -> None:
+        """Have all that the training calls compiled; `fit` would do so, too, but cannot be interrupted there."""
+        training = self.setting.training
+        prepare_kernels(self.field, self.task, training, make_optimiser(self.field, training))
 
 
 def prepare(task: Task, setting: Setting, *, seed: int = 0, device: torch.device | None = None) -> PreparedFit:

@@ -29,6 +29,7 @@ class FitRequest:
     values: tuple[str, ...] = ()
     weight: str | None = None
     auto: bool = False  # choose L, B, the α grid, ω0 and λ from the seen samples
+    start: str | None = None  # a model to start from instead of random numbers
     out: str | None = None
     resume: bool = False
     overwrite: bool = False

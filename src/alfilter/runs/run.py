@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,15 +20,29 @@ from alfilter.methods import parameter_count, preset
 from alfilter.runs.fitting import Fitted, PreparedFit, prepare
 from alfilter.runs.folder import FILES, History, RunFolder
 from alfilter.runs.lock import FolderLock
+from alfilter.runs.longer import (
+    LENGTH,
+    Extension,
+    begin_extension,
+    extension_line,
+    extension_of,
+    load_start,
+    model_digest,
+    model_options,
+    stored_length,
+    take_over,
+)
 from alfilter.runs.request import FitRequest, Setting, resolve, suited_preset
 from alfilter.runtime.distributed import Processes, current, local_device
 from alfilter.runtime.limits import processor_name
+from alfilter.runtime.stages import Stopped, stage
 from alfilter.runtime.thread_pool import workers
 from alfilter.tasks import GridTask, PointTask, Task, open_task
-from alfilter.training import NotFinite, Progress, save
+from alfilter.training import NotFinite, Progress, load, save
 from alfilter.training.checkpoint import first_difference
 from alfilter.training.snapshots import Snapshots, remove_snapshots
 
+_QUICK = 1 << 23  # bytes of a signal that is read before anything is said about the folder
 A = TypeVar("A")
 Say = Callable[[str], None]
 Finish = Callable[[RunFolder, Fitted, Scores], None]
@@ -40,16 +55,21 @@ def run(
     should_stop: Callable[[], bool] = lambda: False,
     say: Say = lambda line: None,
     finish: Finish | None = None,
+    at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> dict[str, Any]:
     """Fit a signal into a run folder and return its result line.
 
     say: called with short lines about what is going on. finish: called once model and scores are in the folder, to add
-    pictures and a report; the run counts as finished after it.
+    pictures and a report; the run counts as finished after it. at_once: inside what it returns, `Stopped` may be raised
+    where should_stop would become true; after the training the result line then lacks what is still `missing`.
     """
     processes = current()
+    alone = processes.size == 1  # one of several processes must not leave the others waiting
+    now = at_once if alone else nullcontext
     with FolderLock(request.folder()) as lock:
-        prepared = processes.run_on_all(lambda: prepare_run(request, processes, lock, say))
-        return _run(prepared, request, processes, on_progress, should_stop, say, finish)
+        with now():
+            prepared = processes.run_on_all(lambda: prepare_run(request, processes, lock, say))
+        return _run(prepared, request, processes, on_progress, should_stop, say, finish, at_once)
 
 
 def _run(
@@ -60,6 +80,7 @@ def _run(
     should_stop: Callable[[], bool],
     say: Say,
     finish: Finish | None,
+    at_once: Callable[[], AbstractContextManager[None]],
 ) -> dict[str, Any]:
     folder, field = prepared.folder, prepared.fit.field
     if processes.any(prepared.finished is not None):  # the first process has looked into the folder
@@ -69,6 +90,9 @@ def _run(
     say(
         f"fitting {request.signal} with {request.method} ({parameter_count(field):,} parameters) into {folder}{several}"
     )
+    say(plan_line(prepared, with_pictures=finish is not None))
+    with at_once() if processes.size == 1 else nullcontext():
+        prepared.fit.compile()
     try:
         with History(folder.history) as history:
             fitted = prepared.fit.fit(
@@ -78,6 +102,7 @@ def _run(
                 on_log=history.append if processes.is_main else None,
                 on_start=_both(history.truncate, prepared.snapshots.begin) if processes.is_main else None,
                 should_stop=should_stop,
+                done=prepared.done,
             )
     except NotFinite:
         if processes.is_main:
@@ -85,17 +110,35 @@ def _run(
         raise
     if not processes.is_main:
         return {"steps": fitted.result.steps, "finished": fitted.result.finished}
-    return write_results(folder, request, fitted, finish)
+    return write_results(folder, request, fitted, finish, at_once)
+
+
+def plan_line(prepared: PreparedRun, with_pictures: bool) -> str:
+    """What the run will do: how long the training is, and what comes after it."""
+    training, task, (steps, seconds) = prepared.fit.setting.training, prepared.fit.task, prepared.done
+    by_time = training.budget is not None
+    length = f"{(training.budget or 0) - seconds:g} s" if by_time else f"{training.steps - steps:,} steps"
+    if training.until is not None:
+        length = f"until {training.until:g} dB, at most {length}"
+    places, total = task.scored_places(), task.observation()
+    if places is None:
+        scoring = "scores"
+    elif task.is_estimated and total is not None:
+        scoring = f"scores from a sample of its {total[1]:,} samples"
+    else:
+        scoring = f"scores on {places:,} samples"
+    return f"training takes {length}; then come {scoring}{', pictures and the report' if with_pictures else ''}"
 
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """All that a run needs; finished: the result line of a folder that needs none."""
+    """All that a run needs; finished: the result line of a folder that needs none; done: see `alfilter.fit`."""
 
     folder: RunFolder
     fit: PreparedFit
     snapshots: Snapshots
     finished: dict[str, Any] | None
+    done: tuple[int, float] = (0, 0.0)
 
 
 def prepare_run(request: FitRequest, processes: Processes, lock: FolderLock, say: Say) -> PreparedRun:
@@ -108,19 +151,37 @@ def prepare_run(request: FitRequest, processes: Processes, lock: FolderLock, say
     if processes.size > 1 and request.auto:
         raise UserError("option 'auto' tries settings on one process; run it without torchrun and give what it chose")
     folder = RunFolder(request.folder())
-    if processes.is_main:
-        _check_folder(folder, request)
-        if folder.path.exists():
-            lock.acquire()
-            _check_folder(folder, request)  # somebody may have finished a run in between
+    is_quick = is_quick_to_read(request.signal)  # then what is wrong with the signal is said first
+    if processes.is_main and not is_quick:
+        _take_folder(folder, request, lock)
     columns = (request.coords, request.values, request.weight)
     task = open_task(request.signal, request.observe, request.seed, columns=columns, say=say)
+    model = load_start(request)
+    if processes.is_main and is_quick:
+        _take_folder(folder, request, lock)
+    if model is not None:
+        request = replace(request, options=model_options(model, request), preset=request.preset or model.spec["preset"])
     setting, choices = resolve_request(request, task, folder, say)
     prepared = prepare(task, setting, seed=request.seed, device=device)
+    if model is not None:
+        say(take_over(prepared.field, model))
     snapshots = Snapshots(folder.path, prepared.field, request.snapshots if processes.is_main else 0)
     config = _config(request, prepared, choices, machine(device, processes))
-    finished = open_folder(folder, config, request, lock, say) if processes.is_main else None
-    return PreparedRun(folder, prepared, snapshots, finished)
+    extension = Extension()
+    if request.resume and folder.config.exists():
+        stored = folder.read_config()
+        _check_same(folder, stored, config)
+        extension = extension_of(folder, stored, config)
+    if extension.earlier:
+        if processes.size > 1:
+            raise UserError("a run is made longer on one process; run it without torchrun")
+        config["extended"] = list(extension.earlier)
+        if not folder.checkpoint.exists():
+            prepared.field.load_state_dict(load(folder.model).state_dict())
+    finished = open_folder(folder, config, request, extension, lock, say) if processes.is_main else None
+    if extension.is_new:
+        say(extension_line(extension, config))
+    return PreparedRun(folder, prepared, snapshots, finished, extension.done)
 
 
 def resolve_request(
@@ -130,39 +191,60 @@ def resolve_request(
     if request.preset is None and (suited := suited_preset(request.method, task)) != "default" and not request.resume:
         say(f"samples are missing: preset {suited} (preset default takes no account of them)")
     requested: dict[str, Any] = {"preset": request.preset, "params": request.params}
+    given = {**stored_length(request, folder), **request.training}
     if not request.auto:
-        setting = resolve(task, request.method, options=request.options, training=request.training, **requested)
-        return setting, None
+        return resolve(task, request.method, options=request.options, training=given, **requested), None
     from alfilter.runs.auto import choose
 
     if not isinstance(task, GridTask | PointTask):
         raise UserError(f"option 'auto' keeps seen samples back, {request.signal} has no fixed ones; leave it out")
     choices = folder.read_config().get("auto") if request.resume and folder.config.exists() else None
     if not isinstance(choices, dict):
-        chosen = choose(request.method, request.preset, task, request.options, request.training, request.seed, say)
+        chosen = choose(request.method, request.preset, task, request.options, given, request.seed, say)
         choices = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
     options = {**choices.get("options", {}), **request.options}
-    training = {**choices.get("training", {}), **request.training}
+    training = {**choices.get("training", {}), **given}
     return resolve(task, request.method, options=options, training=training, **requested), choices
 
 
-def write_results(folder: RunFolder, request: FitRequest, fitted: Fitted, finish: Finish | None) -> dict[str, Any]:
-    """Write what a fit leaves behind, model and scores first, and return the result line."""
+def write_results(
+    folder: RunFolder,
+    request: FitRequest,
+    fitted: Fitted,
+    finish: Finish | None,
+    at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> dict[str, Any]:
+    """Write what a fit leaves behind, model and scores first, and return the result line.
+
+    Stopped on the way, the line says what is `missing`, and the checkpoint stays, so that resuming makes it.
+    """
     save(fitted.field, folder.model)
-    scores = fitted.task.evaluate(fitted.field)
-    line = {
+    line: dict[str, Any] = {
         "method": request.method,
         "signal": request.signal,
         "steps": fitted.result.steps,
         "seconds": round(fitted.result.seconds, 3),
         "params": parameter_count(fitted.field),
-        **scores.plain(),
+        "metrics": None,
+        "heldout": None,
+        "estimate": None,
+        "until": None,
         "model": str(folder.model),
         "finished": fitted.result.finished,
     }
-    folder.write_metrics(line)
-    if finish is not None:
-        finish(folder, fitted, scores)
+    if fitted.training.until is not None:
+        line["until"] = {"quality": fitted.training.until, "reached": fitted.result.reached}
+    missing = ["scores", *(["pictures", "report"] if finish is not None else [])]
+    try:
+        with at_once():
+            with stage("scoring", fitted.task.scored_places()):
+                scores = fitted.task.estimate(fitted.field)
+            folder.write_metrics(line := {**line, **scores.plain()})
+            missing.remove("scores")
+            if finish is not None:
+                finish(folder, fitted, scores)
+    except Stopped:
+        return {**line, "finished": False, "missing": missing}
     if fitted.result.finished:
         folder.checkpoint.unlink(missing_ok=True)
     return line
@@ -181,7 +263,12 @@ def choose_device(name: str) -> torch.device:
 
 
 def open_folder(
-    folder: RunFolder, config: dict[str, Any], request: FitRequest, lock: FolderLock, say: Say
+    folder: RunFolder,
+    config: dict[str, Any],
+    request: FitRequest,
+    extension: Extension,
+    lock: FolderLock,
+    say: Say,
 ) -> dict[str, Any] | None:
     """Make the folder ready; the result line when the run it holds is finished already."""
     is_new = not folder.path.exists()
@@ -192,9 +279,10 @@ def open_folder(
     resumed = request.resume and folder.config.exists()
     if resumed:
         stored = folder.read_config()
-        _check_same(folder, stored, config)
         line = folder.finished_result()
-        if line is not None:
+        if extension.is_new:
+            begin_extension(folder)
+        elif line is not None:
             return line
         for change in changed_machine(stored.get("machine"), config["machine"]):
             say(f"the run was begun with {change}: sums are taken in another order, so its last digits may differ")
@@ -258,6 +346,23 @@ def _check_request(request: FitRequest) -> None:
         raise UserError("resume and overwrite exclude each other; give one of them")
 
 
+def _take_folder(folder: RunFolder, request: FitRequest, lock: FolderLock) -> None:
+    """Check the folder, and lock it if it exists."""
+    _check_folder(folder, request)
+    if folder.path.exists():
+        lock.acquire()
+        _check_folder(folder, request)  # somebody may have finished a run in between
+
+
+def is_quick_to_read(signal: str) -> bool:
+    """Whether a signal is a sample, or a file of a few megabytes, or nothing that can be read at all."""
+    try:
+        file = Path(signal).expanduser()
+        return signal.startswith("sample:") or not file.is_file() or file.stat().st_size < _QUICK
+    except (OSError, ValueError, RuntimeError):
+        return True
+
+
 def _check_folder(folder: RunFolder, request: FitRequest) -> None:
     """Before any work: nothing that is there is written over unless asked for."""
     try:
@@ -280,15 +385,15 @@ def _check_folder(folder: RunFolder, request: FitRequest) -> None:
 def _check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     for key in ("method", "seed", "signal", "options", "training"):  # options follow from what comes before
         new = _comparable(config[key])
-        old = without_removed(_comparable(stored.get(key)), new)
+        old = _comparable(without_removed(stored.get(key), config[key]))
         if old != new:
             before, now = first_difference(old, new)
             raise UserError(f"the run in {folder} has {key} {before}, this one {now}; give the same, or overwrite it")
 
 
 def _comparable(value: Any) -> Any:
-    """A signal is known by its content: the file may have moved since."""
-    return {k: v for k, v in value.items() if k != "source"} if isinstance(value, dict) else value
+    """A signal is known by its content, since the file may have moved; a run may be made longer."""
+    return {k: v for k, v in value.items() if k not in ("source", *LENGTH)} if isinstance(value, dict) else value
 
 
 def _config(
@@ -307,5 +412,7 @@ def _config(
     }
     if choices is not None:
         config["auto"] = choices
+    if request.start is not None:
+        config["from"] = model_digest(request.start)
     plain: dict[str, Any] = json.loads(json.dumps(config))
     return plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from alfilter.evaluate.streaming import is_large
 from alfilter.geometry.frame import Frame
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
+from alfilter.runtime.stages import stage
 from alfilter.signals import GridSignal, ShapeSignal, open_signal
 from alfilter.signals.points import read_points
 from alfilter.tasks import TASKS, GridTask, SdfTask
@@ -20,12 +22,20 @@ from alfilter.tasks.points import PointTask, point_scores, predict
 _SURFACE = 256  # grid points per side of a surface that is scored
 
 
-def score_model(field: Field, spec: str, lpips_weights: str | None = None, observe: str | None = None) -> Scores:
+def score_model(
+    field: Field,
+    spec: str,
+    lpips_weights: str | None = None,
+    observe: str | None = None,
+    *,
+    say: Callable[[str], None] = lambda line: None,
+) -> Scores:
     """Metrics of a model on a signal: seen and held-out samples of its fit apart, where they can be told apart.
 
     spec: a file, or `sample:NAME`. lpips_weights: a file of LPIPS weights, the empty string for the one that the
     environment names, None for no LPIPS; only pictures have one. observe: which samples were seen; None takes it from
-    the model, except for a mask, since no file that a model names is opened.
+    the model, except for a mask, since no file that a model names is opened. say: told when the signal is not the
+    fitted one.
     """
     kind = field.signal.get("kind")
     if kind in ("shape", "points") and observe is not None:
@@ -34,10 +44,17 @@ def score_model(field: Field, spec: str, lpips_weights: str | None = None, obser
         return score_shape(field, spec)
     if kind == "points":
         return score_points(field, spec)
-    return score_grid(field, spec, lpips_weights, observe)
+    return score_grid(field, spec, lpips_weights, observe, say=say)
 
 
-def score_grid(field: Field, spec: str, lpips_weights: str | None = None, observe: str | None = None) -> Scores:
+def score_grid(
+    field: Field,
+    spec: str,
+    lpips_weights: str | None = None,
+    observe: str | None = None,
+    *,
+    say: Callable[[str], None] = lambda line: None,
+) -> Scores:
     """Scores of a picture, a sound, a volume or a video."""
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
@@ -45,8 +62,10 @@ def score_grid(field: Field, spec: str, lpips_weights: str | None = None, observ
         raise UserError(f"the model was fitted to a signal {fitted}, {spec} is {got}; give a signal of that kind")
     task = TASKS[signal.kind](signal, observe or fitted_split(field, signal), field.signal.get("observe_seed", 0))
     assert isinstance(task, GridTask)
+    if (note := difference(field, task, spec)) is not None:
+        say(note)
     if lpips_weights is None:
-        return task.evaluate(field)
+        return _all_scores(task, field)
     if signal.in_dim != 2:
         raise UserError(f"LPIPS compares pictures, {spec} holds {signal.kind}; leave it out")
     if is_large(signal.shape):
@@ -62,6 +81,23 @@ def fitted_split(field: Field, signal: GridSignal) -> str:
     observe: str = field.signal.get("observe", "all")
     is_fitted_size = list(signal.shape) == field.signal.get("shape")
     return observe if is_fitted_size and not observe.startswith("mask:") else "all"
+
+
+def difference(field: Field, task: GridTask, spec: str) -> str | None:
+    """In which way a signal is not the one that a model was fitted to, in words; none where it is."""
+    fitted = field.signal.get("shape")
+    if isinstance(fitted, list) and fitted != list(task.signal.shape):
+        sizes = ["x".join(map(str, reversed(shape))) for shape in (fitted, task.signal.shape)]
+        return f"{spec} is {sizes[1]}, the model was fitted to {sizes[0]}: it is scored at the places of {spec}"
+    if field.signal.get("sha256") not in (None, task.describe()["sha256"]):
+        return f"{spec} is not the signal that the model was fitted to"
+    return None
+
+
+def _all_scores(task: GridTask, field: Field) -> Scores:
+    """The scores on every sample, however many there are."""
+    with stage("scoring", len(task.signal)):
+        return task.evaluate(field)
 
 
 def score_points(field: Field, path: str) -> Scores:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
 from alfilter.signals.points import PointSignal, read_points
 from alfilter.signals.signal import GridSignal, Signal, grid_coords
-from alfilter.signals.source import head, is_folder, looks_like
+from alfilter.signals.source import head, is_folder, looks_like, looks_like_model
 from alfilter.signals.video import is_clip, is_gif, read_clip, read_frames, read_gif
 from alfilter.signals.volume import is_nifti, read_nifti
 
@@ -42,6 +43,8 @@ __all__ = [
     "write_image",
 ]
 
+Say = Callable[[str], None]
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -49,36 +52,40 @@ class Reader:
 
     understood: str
     recognises: Callable[[bytes], bool]
-    read: Callable[[Path], Signal]
+    read: Callable[[Path, Say], Signal]
 
 
 READERS = (
     Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),
-    Reader("a WAV sound", is_wav, read_audio),
-    Reader("a NumPy array (.npy)", is_npy, read_npy),
-    Reader("a NIfTI volume", is_nifti, read_nifti),
-    Reader("an MP4, MOV, MKV, WebM or AVI video", is_clip, read_clip),
-    Reader("a GIF", is_gif, read_gif),
+    Reader("a WAV sound", is_wav, lambda file, say: read_audio(file)),
+    Reader("a NumPy array (.npy)", is_npy, lambda file, say: read_npy(file)),
+    Reader("a NIfTI volume", is_nifti, lambda file, say: read_nifti(file)),
+    Reader("an MP4, MOV, MKV, WebM or AVI video", is_clip, lambda file, say: read_clip(file)),
+    Reader("a GIF", is_gif, lambda file, say: read_gif(file)),
     Reader("a PLY, OBJ, STL, OFF, GLB or XYZ shape", lambda start: sniff_shape(start) is not None, read_shape),
 )
 
 
-def open_signal(spec: str, say: Callable[[str], None] = lambda line: None) -> Signal:
+def open_signal(spec: str, say: Say = lambda line: None) -> Signal:
     """The signal `sample:NAME`, or the one in the file `spec`, its kind taken from its content.
 
-    say: told how the reading of a large mesh goes on.
+    say: told how the reading of a large mesh goes on, and what of a file could not be kept.
 
     >>> open_signal("sample:camera").describe()["shape"]
     [512, 512]
     """
     if spec.startswith("sample:"):
         return sample(spec.removeprefix("sample:"))
+    if re.match(r"(?i)[a-z][a-z0-9+.-]+://", spec):
+        raise UserError(f"expected a file, got the address {spec}; download it first")
     file = Path(spec).expanduser()
     if is_folder(file):
         return read_frames(file)
     start = head(file, HEAD)
     for reader in READERS:
         if reader.recognises(start):
-            return read_shape(file, say) if reader.read is read_shape else reader.read(file)
+            return reader.read(file, say)
+    if looks_like_model(start):
+        raise UserError(f"expected a signal, {file} is a model or a checkpoint; give what was fitted, or start from it")
     known = ", ".join(reader.understood for reader in READERS)
     raise UserError(f"expected {known} or sample:NAME, got {looks_like(start)} in {file}; convert it")

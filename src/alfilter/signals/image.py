@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from alfilter.errors import UserError, nearest
 from alfilter.files import replacing, write_bytes
 from alfilter.signals import png16
 from alfilter.signals.mapped import check_finite
-from alfilter.signals.pixels import decode, sniff
+from alfilter.signals.pixels import converted_from, decode, sniff
 from alfilter.signals.signal import GridSignal
 from alfilter.signals.source import head, looks_like
 
@@ -25,12 +26,12 @@ SAMPLES = (  # inside the scikit-image wheel: nothing is downloaded
 Array = NDArray[Any]
 
 
-def read_image(path: str | Path) -> GridSignal:
+def read_image(path: str | Path, say: Callable[[str], None] = lambda line: None) -> GridSignal:
     """The image in a PNG, JPEG, WebP, TIFF or BMP file, upright, as a signal of 1 to 4 channels.
 
     Palettes become RGB (RGBA when transparent), one bit becomes L, CMYK becomes RGB, a transparent colour becomes
     alpha; colour profiles are ignored. Of several pages or frames the first is read. A large uncompressed TIFF stays in
-    its file.
+    its file. say: told when colours were converted.
     """
     file = Path(path)
     start = head(file)
@@ -47,6 +48,8 @@ def read_image(path: str | Path) -> GridSignal:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise UserError(f"cannot read {file} as {form}: {reason}; it is damaged or cut short, get it again") from error
     check_finite(file, data)
+    if (mode := converted_from(file, form)) is not None:
+        say(f"{file.name} holds {mode} colours; they were converted to RGB, without regard to their profile")
     return GridSignal(data, mode=MODES[data.shape[-1]])
 
 

@@ -13,7 +13,7 @@ from alfilter.errors import UserError
 from alfilter.signals.signal import GridSignal
 
 MAGIC = b"\x93NUMPY"
-LARGE = 1 << 24  # pixels from which on a picture is left in its file, scored in bands and drawn reduced
+LARGE = 1 << 24  # pixels from which on a picture is left in its file and scored in bands
 _BAND = 1 << 22  # numbers looked at together
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _CHANNELS = 16  # of a volume
@@ -33,7 +33,7 @@ def is_npy(start: bytes) -> bool:
 def read_npy(path: str | Path) -> GridSignal:
     """The picture (H, W) or (H, W, c ≤ 4) or the volume (D, H, W) or (D, H, W, c ≤ 16) in a .npy file.
 
-    It holds uint8, uint16 or float32. Three axes of which the last has at most four samples are a picture.
+    It holds numbers of any type and byte order. Three axes of which the last has at most four samples are a picture.
     A large one is memory-mapped: nothing of it is in memory but what the system keeps of recent reads.
     """
     file = Path(path)
@@ -42,20 +42,32 @@ def read_npy(path: str | Path) -> GridSignal:
     except Exception as error:  # damaged headers fail in every way that a parser of Python can
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise UserError(f"cannot read {file} as a NumPy array: {reason}; save it again with np.save") from error
-    if data.dtype.name not in _KINDS or not data.dtype.isnative:
-        raise UserError(f"expected {', '.join(_KINDS)} in {file}, got {data.dtype}; convert it with astype")
+    if data.dtype.kind not in "biuf":
+        raise UserError(f"expected numbers in {file}, got {data.dtype}; convert it with astype")
     flat = data.ndim == 2 or (data.ndim == 3 and data.shape[-1] <= max(_MODES))
     shape = data.shape if data.ndim == (3 if flat else 4) else (*data.shape, 1)
     if len(shape) not in (3, 4) or not 1 <= shape[-1] <= (max(_MODES) if flat else _CHANNELS) or min(shape[:-1]) < 2:
         known = f"a picture (H, W) or (H, W, 1 to 4), or a volume (D, H, W) or (D, H, W, 1 to {_CHANNELS})"
         raise UserError(f"expected {known} in {file}, got shape {data.shape}; reshape it")
-    if not data.flags.c_contiguous:
+    is_small = prod(shape[:-1]) <= LARGE
+    if not data.flags.c_contiguous and not is_small:
         raise UserError(f"expected rows one after the other in {file}, got columns; save np.ascontiguousarray(array)")
     data = data.reshape(shape)
-    if prod(shape[:-1]) <= LARGE:
-        data = np.array(data)
+    if data.dtype.kind == "b" or data.dtype == np.float16:
+        data = data.astype(np.float32)  # half precision, and truth values as 0 and 1
+    elif is_small or not data.dtype.isnative:
+        data = np.array(data, data.dtype.newbyteorder("="), order="C")
     check_finite(file, data)
-    return GridSignal(data, mode=_MODES[shape[-1]]) if flat else GridSignal(data, kind="volume")
+    return GridSignal(data, mode=_MODES[shape[-1]], bits=depth(data)) if flat else GridSignal(data, kind="volume")
+
+
+def depth(data: Array) -> int:
+    """The bits a channel that a picture of such numbers is written with: as they are, or the nearest that files hold.
+
+    >>> depth(np.zeros(1, np.int64)), depth(np.zeros(1))
+    (16, 32)
+    """
+    return 32 if data.dtype.kind == "f" else 8 if data.dtype == np.uint8 else 16
 
 
 def mapped_tiff(file: Path, page: Any) -> Array | None:
@@ -75,7 +87,7 @@ def mapped_tiff(file: Path, page: Any) -> Array | None:
     return data.reshape(*data.shape[:2], -1)
 
 
-def check_finite(file: Path, data: Array) -> None:
+def check_finite(file: Path | str, data: Array) -> None:
     """Refuse float samples (..., c) of which some are not finite, looked at band by band."""
     if data.dtype.kind != "f":
         return

@@ -229,6 +229,8 @@ def _from_body(file: Path, body: Any, say: Say) -> ShapeSignal:
     if len(faces):
         return ShapeSignal.from_mesh(vertices, faces, str(file), say)
     normals = _stored_normals(body)
+    if len(vertices) and normals is None and b"element tristrips" in head(file, HEAD):
+        raise UserError(f"{file} holds its faces as triangle strips, which are not read; save it with plain faces")
     if len(vertices) and normals is None:
         raise UserError(f"{file} has {len(vertices):,} points but no faces and no normals; give one or the other")
     if normals is None:

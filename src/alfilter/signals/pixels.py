@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals import png16
-from alfilter.signals.mapped import mapped_tiff
+from alfilter.signals.mapped import LARGE, mapped_tiff
 from alfilter.signals.source import check_room
+from alfilter.signals.spooled import spooled_tiff
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_PIXELS = 120_000_000
+MAX_PIXELS = 1 << 28  # that are decoded in memory; what is mapped or unpacked piece by piece may be larger
 _RATIO = {1: 1, 5: 4096, 8: 1032, 32946: 1032, 32773: 64}  # TIFF's compressions: the most bytes that one becomes
 Array = NDArray[Any]
 
@@ -74,12 +75,29 @@ def _webp_size(start: bytes) -> tuple[int, int]:
 
 def check_size(file: Path, height: int, width: int, bytes_per_pixel: int = 8) -> None:
     """Refuse by the header, before a pixel is decoded. bytes_per_pixel: decoded, and converted once."""
-    if height < 2 or width < 2:
-        raise UserError(f"expected at least 2x2 pixels in {file}, got {width}x{height}; give a larger image")
+    _check_smallest(file, height, width)
     if height * width > MAX_PIXELS:
         limit = f"at most {MAX_PIXELS // 10**6} million pixels"
         raise UserError(f"expected {limit} in {file}, got {width}x{height}; crop or shrink it")
     check_room(file, height * width * bytes_per_pixel)
+
+
+def _check_smallest(file: Path, height: int, width: int) -> None:
+    if height < 2 or width < 2:
+        raise UserError(f"expected at least 2x2 pixels in {file}, got {width}x{height}; give a larger image")
+
+
+def _can_spool(page: Any) -> bool:
+    """Whether a TIFF page is large, upright, its samples as they are meant, and its compression one of zlib's."""
+    turned = page.tags.get(274)
+    return (
+        page.imagelength * page.imagewidth > LARGE
+        and page.compression in (1, 8, 32946)
+        and page.planarconfig == 1
+        and page.photometric in (1, 2)
+        and page.dtype.name in ("uint8", "uint16", "float32")
+        and (turned is None or int(turned.value) == 1)
+    )
 
 
 def _orientation(exif: bytes) -> int:
@@ -122,6 +140,24 @@ def _decode_pillow(file: Path, form: str) -> Array:
         return _array(file, image)
 
 
+def converted_from(file: Path, form: str) -> str | None:
+    """The mode of a picture whose colours have to be converted, and change by that: CMYK; none for any other."""
+    from PIL import JpegImagePlugin, TiffImagePlugin
+
+    plugins: dict[str, Callable[[Any], Image]] = {
+        "JPEG": JpegImagePlugin.JpegImageFile,
+        "TIFF": TiffImagePlugin.TiffImageFile,
+    }
+    if form not in plugins:
+        return None
+    try:
+        with file.open("rb") as handle:
+            mode = plugins[form](handle).mode
+    except Exception:  # what Pillow cannot open was read by another way
+        return None
+    return mode if mode == "CMYK" else None
+
+
 def _array(file: Path, image: Image) -> Array:
     """The pixels (H, W, c) of any Pillow mode as L, LA, RGB or RGBA."""
     mode, clear = image.mode, image.has_transparency_data
@@ -149,7 +185,7 @@ def _decode_tiff(file: Path) -> Array:
     logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what is wrong with a file is said once, by us
     with TiffFile(file) as tiff:
         page: Any = tiff.pages[0]
-        check_size(file, page.imagelength, page.imagewidth)
+        _check_smallest(file, page.imagelength, page.imagewidth)
         if any(o + n > file.stat().st_size for o, n in zip(page.dataoffsets, page.databytecounts, strict=True)):
             raise ValueError("the TIFF is cut short")  # tifffile would fill the rest with zeros
         plain = page.photometric in (PHOTOMETRIC.MINISWHITE, PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
@@ -160,6 +196,9 @@ def _decode_tiff(file: Path) -> Array:
         if mapped is not None:
             return mapped
         _check_packed(file, page)
+        if _can_spool(page):
+            return spooled_tiff(file, page)
+        check_size(file, page.imagelength, page.imagewidth, 2 * page.samplesperpixel * page.dtype.itemsize)
         try:
             pixels = page.asarray()
         except ValueError as error:
@@ -180,11 +219,10 @@ def _decode_tiff(file: Path) -> Array:
 
 
 def _check_packed(file: Path, page: Any) -> None:
-    """Refuse, before they are decoded, more pixels than the stored bytes can hold or the memory has room for."""
+    """Refuse, before they are decoded, more pixels than the stored bytes can hold."""
     size = page.imagelength * page.imagewidth * page.samplesperpixel * page.dtype.itemsize
     if page.compression in _RATIO and size > _RATIO[page.compression] * sum(page.databytecounts) + (1 << 16):
         raise ValueError(f"{sum(page.databytecounts):,} bytes cannot hold {size:,} bytes of pixels")
-    check_room(file, 2 * size)
 
 
 def _check_samples(file: Path, page: Any) -> None:

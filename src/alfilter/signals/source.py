@@ -47,6 +47,15 @@ def check_room(file: Path, needed: int) -> None:
         raise UserError(f"cannot read {file}: it needs {wanted} of memory, {there} can be had; crop or shrink it")
 
 
+def looks_like_model(start: bytes) -> bool:
+    """Whether a file's first bytes are those of safetensors: a length, then JSON.
+
+    >>> looks_like_model((20).to_bytes(8, "little") + b'{"__metadata__"'), looks_like_model(b"hello")
+    (True, False)
+    """
+    return len(start) > 9 and start[8:10] == b'{"' and 2 <= int.from_bytes(start[:8], "little") < 1 << 32
+
+
 def looks_like(start: bytes) -> str:
     """A few words on what unknown content seems to be, for an error message.
 

@@ -2,9 +2,20 @@
 
 from alfilter.tasks.base import Task
 from alfilter.tasks.grid import GridTask, ImageTask
-from alfilter.tasks.media import AudioTask, VolumeTask
+from alfilter.tasks.media import AudioTask, VideoTask, VolumeTask
 from alfilter.tasks.open import TASKS, open_task
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
-__all__ = ["TASKS", "AudioTask", "GridTask", "ImageTask", "PointTask", "SdfTask", "Task", "VolumeTask", "open_task"]
+__all__ = [
+    "TASKS",
+    "AudioTask",
+    "GridTask",
+    "ImageTask",
+    "PointTask",
+    "SdfTask",
+    "Task",
+    "VideoTask",
+    "VolumeTask",
+    "open_task",
+]

@@ -13,6 +13,7 @@ from alfilter.config import Density
 from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores
+from alfilter.signals import Signal
 
 if TYPE_CHECKING:
     from alfilter.tasks.gap_filling import Filling
@@ -59,6 +60,10 @@ class Task(ABC):
     @abstractmethod
     def batch_size(self, batch: int | None) -> int:
         """How many samples one step sees."""
+
+    def default_batch(self) -> int | None:
+        """How many samples a step sees when nobody says so; none leaves it to `batch_size`."""
+        return None
 
     def prepare(self, step: int, seed: int, batch: int | None) -> None:  # noqa: B027
         """Called before a step's pieces are asked for, where samples come from elsewhere and must be there in time."""
@@ -107,9 +112,39 @@ class Task(ABC):
     def evaluate(self, field: Evaluate) -> Scores:
         """The final scores."""
 
+    def estimate(self, field: Evaluate) -> Scores:
+        """The final scores; of a large signal from some of its samples, as `Scores.estimate` then says."""
+        return self.evaluate(field)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether `estimate` looks at some of the samples only."""
+        return False
+
+    def scored_places(self) -> int | None:
+        """How many places `estimate` asks the field for; none where that is not known beforehand."""
+        return None
+
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """The signal's facts that a model file keeps."""
+
+
+def check_signal(task: Task, signal: Any, wanted: type) -> None:
+    """Refuse what is no signal of the wanted kind, above all a raw array."""
+    if isinstance(signal, wanted):
+        return
+    name = type(task).__name__
+    if isinstance(signal, Signal):
+        raise UserError(
+            f"{name} takes a {wanted.__name__}, got a signal of kind {signal.kind!r}; take that kind's task"
+        )
+    what = type(signal).__module__.partition(".")[0] + "." + type(signal).__name__
+    if isinstance(signal, str):
+        raise UserError(
+            f"{name} takes a signal, got the text {signal[:60]!r}; {name}.from_file({signal[:60]!r}) reads it"
+        )
+    raise UserError(f"{name} takes a signal, got {what}; {name}.from_array(…) makes one of an array")
 
 
 def step_generator(seed: int, step: int) -> torch.Generator:

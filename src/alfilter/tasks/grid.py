@@ -14,10 +14,12 @@ from torch.nn.functional import mse_loss
 from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, sample_grid
+from alfilter.evaluate.estimated import WHOLE, estimated_scores, place_count
 from alfilter.evaluate.streaming import is_large, streamed_scores
 from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal, observed, open_signal
-from alfilter.tasks.base import Chunk
+from alfilter.signals.arrays import image_signal
+from alfilter.tasks.base import Chunk, check_signal
 from alfilter.tasks.gap_filling import Filling, grid_filling
 from alfilter.tasks.pyramid import Pyramid, pyramid
 from alfilter.tasks.sampled import SampledTask
@@ -33,6 +35,7 @@ class GridTask(SampledTask):
     """
 
     def __init__(self, signal: GridSignal, observe: str = "all", seed: int = 0) -> None:
+        check_signal(self, signal, GridSignal)
         self.signal = signal
         self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.shape
         self.observe, self.seed = observe, seed
@@ -83,6 +86,18 @@ class GridTask(SampledTask):
         if is_large(self.signal.shape):
             return self.evaluate_in_bands(field)
         return self.compare(sample_grid(field, self.signal.shape), self.target())
+
+    def estimate(self, field: Evaluate) -> Scores:
+        if not self.is_estimated:
+            return self.evaluate(field)
+        return estimated_scores(field, self.signal, self.measures, self.seen_mask(), between=self._scores_between)
+
+    @property
+    def is_estimated(self) -> bool:
+        return len(self.signal) > WHOLE
+
+    def scored_places(self) -> int:
+        return place_count(self.signal)
 
     def evaluate_in_bands(self, field: Evaluate) -> Scores:
         """The scores of `evaluate`, for signals that are never held whole as floating-point numbers."""
@@ -142,12 +157,30 @@ class GridTask(SampledTask):
 
 
 class ImageTask(GridTask):
-    """Fitting a picture. Made from a signal, or by `from_file`."""
+    """Fitting a picture. Made from a file, an array, or a signal."""
 
     @classmethod
     def from_file(cls, path: str | Path, observe: str = "all", seed: int = 0) -> ImageTask:
         """The task of a file or a `sample:NAME`."""
-        signal = open_signal(str(path))
-        if not isinstance(signal, GridSignal) or signal.in_dim != 2:
-            raise UserError(f"an image was expected, {path} holds {signal.kind}; give a picture")
-        return cls(signal, observe, seed)
+        return cls(open_grid(path, "image"), observe, seed)
+
+    @classmethod
+    def from_array(cls, values: Any, observe: str = "all", seed: int = 0) -> ImageTask:
+        """The task of a picture (H, W) or (H, W, c) of numpy, torch or Pillow, of any numeric type.
+
+        uint8 and uint16 run from 0 to their largest; other numbers from 0 to 1 where they lie within, else over their
+        own range.
+
+        >>> ImageTask.from_array(np.zeros((8, 6, 3))).samples
+        (8, 6)
+        """
+        return cls(image_signal(values), observe, seed)
+
+
+def open_grid(path: str | Path, kind: str) -> GridSignal:
+    """The signal of a file or a `sample:NAME`, if it is of that kind."""
+    signal = open_signal(str(path))
+    if not isinstance(signal, GridSignal) or signal.kind != kind:
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise UserError(f"{article} {kind} was expected, {path} holds {signal.kind}; give another file")
+    return signal

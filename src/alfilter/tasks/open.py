@@ -10,7 +10,7 @@ from alfilter.signals import open_signal
 from alfilter.signals.tables import is_table
 from alfilter.tasks.base import Task
 from alfilter.tasks.grid import GridTask, ImageTask
-from alfilter.tasks.media import AudioTask, VolumeTask
+from alfilter.tasks.media import AudioTask, VideoTask, VolumeTask
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
@@ -22,7 +22,7 @@ TASKS: dict[str, Callable[[Any, str, int], Task]] = {
     "image": ImageTask,
     "audio": AudioTask,
     "volume": VolumeTask,
-    "video": VolumeTask,
+    "video": VideoTask,
     "shape": SdfTask,
 }
 

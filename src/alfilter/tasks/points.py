@@ -17,8 +17,9 @@ from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, sample_points
 from alfilter.signals import observed
+from alfilter.signals.arrays import point_signal
 from alfilter.signals.points import Array, Box, PointSignal, outside, read_points, support
-from alfilter.tasks.base import Chunk
+from alfilter.tasks.base import Chunk, check_signal
 from alfilter.tasks.gap_filling import Filling, point_filling
 from alfilter.tasks.sampled import SampledTask
 
@@ -33,6 +34,7 @@ class PointTask(SampledTask):
     """
 
     def __init__(self, signal: PointSignal, observe: str = "all", seed: int = 0) -> None:
+        check_signal(self, signal, PointSignal)
         self.signal = signal
         self.in_dim, self.out_dim, self.samples = signal.in_dim, signal.out_dim, signal.per_axis
         self.observe, self.seed = observe, seed
@@ -59,6 +61,13 @@ class PointTask(SampledTask):
     ) -> PointTask:
         """The task of some columns of a table."""
         return cls(read_points(path, coords, values, weight), observe, seed)
+
+    @classmethod
+    def from_array(
+        cls, places: Any, measured: Any, weights: Any = None, observe: str = "all", seed: int = 0
+    ) -> PointTask:
+        """The task of measurements (n,) or (n, c) at places (n,) or (n, d) in any units, of numpy or torch."""
+        return cls(point_signal(places, measured, weights), observe, seed)
 
     def observation(self) -> tuple[int, int]:
         return self.count, self.count  # what is held out would not be there
@@ -93,6 +102,9 @@ class PointTask(SampledTask):
 
     def evaluate(self, field: Evaluate) -> Scores:
         return self.compare(self.predictions(field))
+
+    def scored_places(self) -> int:
+        return len(self.signal)
 
     def predictions(self, field: Evaluate) -> Array:
         """The field's values (n, c) at all points, in the user's units."""

@@ -12,6 +12,8 @@ from torch import Tensor
 from alfilter.tasks.base import EpochSampler, Task
 from alfilter.tasks.gap_filling import Filling
 
+_FEW = 4096  # samples that a step may see without waste
+
 
 class SampledTask(Task):
     """Seen samples 0 … count-1, whose values run from 0 to 1; a step takes all of them or the next batch of an epoch.
@@ -35,6 +37,10 @@ class SampledTask(Task):
     @abstractmethod
     def filling_of(self, rows: Tensor) -> Filling | None:
         """The filling that some of the seen samples alone would give."""
+
+    def default_batch(self) -> int | None:
+        """All of few samples, else a 32nd of them, from 4,096 to 16,384."""
+        return None if self.count <= _FEW else min(max(self.count // 32, _FEW), 4 * _FEW)
 
     def batch_size(self, batch: int | None) -> int:
         return self.count if batch is None else min(batch, self.count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from alfilter.geometry.surface import Surface, extract
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.metrics.shape import compare
 from alfilter.runtime.fork_pool import shared_copy
-from alfilter.signals import ShapeSignal, Signal
-from alfilter.tasks.base import Chunk, Task, step_generator
+from alfilter.signals import ShapeSignal, Signal, read_shape
+from alfilter.signals.arrays import as_array
+from alfilter.tasks.base import Chunk, Task, check_signal, step_generator
 from alfilter.tasks.shape_sampling import SAMPLINGS, SOURCE, Sampling, scatter
 
 BATCH = 10_000
@@ -60,8 +62,8 @@ class SdfTask(Task):
         reuse: int = 32,
         window: int = 4,
     ) -> None:
-        if not isinstance(signal, ShapeSignal):
-            raise UserError(f"a shape was expected, got {signal.kind}; give a mesh or points with normals")
+        check_signal(self, signal, ShapeSignal)
+        assert isinstance(signal, ShapeSignal)
         if observe != "all":
             raise UserError(f"a shape is seen as a whole, observe={observe} is for pictures; leave it out")
         self.signal, self.seed = signal, seed
@@ -76,9 +78,28 @@ class SdfTask(Task):
         self._there: tuple[int, int] | None = None  # the seed and the newest block of the table
 
     @classmethod
-    def from_mesh(cls, vertices: NDArray[Any], faces: NDArray[Any], **options: Any) -> SdfTask:
-        """The task of a mesh in the user's units."""
-        return cls(ShapeSignal.from_mesh(vertices, faces), **options)
+    def from_file(cls, path: str | Path, seed: int = 0) -> SdfTask:
+        """The task of a PLY, OBJ, STL, OFF, GLB or XYZ file."""
+        return cls(read_shape(path), seed=seed)
+
+    @classmethod
+    def from_array(
+        cls, vertices: Any, faces: Any = None, *, normals: Any = None, seed: int = 0, **options: Any
+    ) -> SdfTask:
+        """The task of a mesh, or of points with outward normals, in the user's units, of numpy or torch.
+
+        vertices: (n, 3). faces: (m, 3), positions among them. normals: (n, 3), where there are no faces. options: of
+        the sampling, as the class takes them.
+        """
+        if (faces is None) == (normals is None):
+            raise UserError("a shape is made of vertices and either faces or normals; give one of the two")
+        points = _rows(vertices, "vertices")
+        if faces is None:
+            return cls(ShapeSignal.from_cloud(points, _rows(normals, "normals")), seed=seed, **options)
+        corners = _rows(faces, "faces")
+        if corners.dtype.kind not in "ui":
+            raise UserError(f"faces are whole numbers, positions among the vertices, got {corners.dtype}; convert them")
+        return cls(ShapeSignal.from_mesh(points, corners), seed=seed, **options)
 
     def set_sampling(self, sampling: str) -> None:
         """Spread and weigh samples in one of the ways of `SAMPLINGS`."""
@@ -239,3 +260,11 @@ class SdfTask(Task):
         except OSError:
             self._worker = None
             return self.signal.distance(points)
+
+
+def _rows(values: Any, what: str) -> NDArray[Any]:
+    """Rows of three numbers."""
+    array = as_array(values, what)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise UserError(f"expected {what} of shape (n, 3), got {array.shape}; reshape them")
+    return array if what == "faces" else array.astype(np.float64)

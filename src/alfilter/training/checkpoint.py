@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,20 @@ from alfilter.training.modelfile import FORMAT, load_state, read_tensors, write_
 
 @dataclass
 class Position:
-    """Where a run stands: optimiser steps done, seconds spent."""
+    """Where a run stands: optimiser steps done, seconds spent.
+
+    first_step, first_seconds: where a run that is longer than it was first meant to be began anew. smoothed, look_at,
+    reached: the running mean of the loss, the step from which on it may be looked at closer, and whether the quality
+    that the run should reach is there (`goal`).
+    """
 
     step: int = 0
     seconds: float = 0.0
+    first_step: int = 0
+    first_seconds: float = 0.0
+    smoothed: float | None = None
+    look_at: int = 0
+    reached: bool = False
 
 
 def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Position, identity: dict[str, Any]) -> None:
@@ -34,7 +44,7 @@ def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Positi
             tensors[f"optimiser.{index}.peak"] = moments.peak
     tensors["random"] = torch.get_rng_state()
     copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    header = {"format": FORMAT, "step": position.step, "seconds": position.seconds, "run": identity}
+    header = {"format": FORMAT, **asdict(position), "run": identity}
     write_tensors(path, copies, header)
 
 
@@ -43,8 +53,8 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
     header, tensors = read_tensors(path)
     _check_identity(path, header.get("run"), identity)
     try:
-        position = Position(int(header["step"]), float(header["seconds"]))
-        if position.step < 0 or not 0 <= position.seconds < math.inf:
+        position = _position(header)
+        if not 0 <= position.first_step <= position.step or not 0 <= position.seconds < math.inf:
             raise ValueError(f"step {position.step} after {position.seconds} seconds")
         state = {n.removeprefix("field."): t for n, t in tensors.items() if n.startswith("field.")}
         load_state(field, state, path)
@@ -53,7 +63,7 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
             _restore(moments.square, tensors[f"optimiser.{index}.square"])
             if moments.peak is not None:
                 _restore(moments.peak, tensors[f"optimiser.{index}.peak"])
-        optimiser.steps = position.step
+        optimiser.steps = position.step - position.first_step
         torch.set_rng_state(tensors["random"])
         return position
     except UserError:
@@ -67,6 +77,16 @@ def _restore(target: Tensor, stored: Tensor) -> None:
     if target.shape != stored.shape:
         raise ValueError(f"expected moments of shape {tuple(target.shape)}, got {tuple(stored.shape)}")
     target.copy_(stored)
+
+
+def _position(header: dict[str, Any]) -> Position:
+    """The position of a header; what a file written before lacks had no effect then."""
+    smoothed = header.get("smoothed")
+    return Position(
+        int(header["step"]), float(header["seconds"]), int(header.get("first_step", 0)),
+        float(header.get("first_seconds", 0.0)), None if smoothed is None else float(smoothed),
+        int(header.get("look_at", 0)), bool(header.get("reached", False)),
+    )  # fmt: skip
 
 
 def _check_identity(path: Path, stored: Any, identity: dict[str, Any]) -> None:

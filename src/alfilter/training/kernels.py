@@ -14,6 +14,7 @@ from torch import Tensor
 from alfilter.config import Training
 from alfilter.methods import Field
 from alfilter.ops.dispatch import kernels_available, load_kernels, recorded_calls
+from alfilter.runtime.stages import stage
 from alfilter.runtime.thread_pool import workers
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
@@ -35,7 +36,8 @@ def prepare_kernels(field: Field, task: Task, setting: Training, optimiser: Adam
     note = None if folder is None else folder / f"prepared-{hashlib.sha256(kind.encode()).hexdigest()[:24]}"
     if note is not None and note.exists():
         return
-    load_kernels("compile").compile_calls(kernel_calls(field, task, setting, optimiser), workers())
+    with stage("compiling for this processor, once"):
+        load_kernels("compile").compile_calls(kernel_calls(field, task, setting, optimiser), workers())
     if note is not None:
         with suppress(OSError):
             note.touch()

@@ -25,6 +25,7 @@ from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
+from alfilter.training.goal import follow, judge, measured_quality, seems_reached
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
 from alfilter.training.kernels import prepare_kernels
 from alfilter.training.schedule import rate_factor
@@ -53,11 +54,15 @@ class Progress:
 
 @dataclass
 class Result:
-    """What a fit did. finished is False when it was asked to stop early."""
+    """What a fit did. finished is False when it was asked to stop early.
+
+    reached: whether the quality `until` was, if there was one to reach.
+    """
 
     steps: int
     seconds: float
     finished: bool
+    reached: bool | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -74,6 +79,7 @@ def fit(
     on_log: Callable[[dict[str, Any]], None] | None = None,
     on_start: Callable[[int], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    done: tuple[int, float] = (0, 0.0),
     **overrides: Any,
 ) -> Result:
     """Train `field` on `task` and leave it trained.
@@ -83,7 +89,8 @@ def fit(
     it, such as steps=1000. seed: of the sampling. checkpoint: a file to continue from if it is there and to keep the
     run's state in, written every `checkpoint_every` seconds. on_progress: called after every step. on_log: called with
     every line of the history. on_start: called once with the step the run begins at. should_stop: asked between
-    passes; True ends the run in good order.
+    passes; True ends the run in good order. done: steps and seconds that the field was trained before; the run counts
+    on from there, with an optimiser and a cosine schedule that begin anew.
 
     Under torchrun all processes call this with the same field and task; the first one alone writes the checkpoint, and
     all must be able to read it.
@@ -96,10 +103,10 @@ def fit(
     identity = {"method": field.spec.get("method"), "options": _plain(field.spec.get("options")), "seed": seed,
                 "training": asdict(setting), "signal": task.describe()}  # fmt: skip
     path = Path(checkpoint) if checkpoint is not None else None
-    position = Position()
+    position = Position(*done, *done)
     if path is not None and path.exists():
         position = read_checkpoint(path, field, optimiser, identity)
-    else:
+    elif position.step == 0:
         field.set_range(*task.output_range())
         adapt(field, task, setting, 0, seed, 0.0)
     field.signal = task.describe()
@@ -119,7 +126,7 @@ def fit(
 
     with closing(GradientWorkers(field, processes)) as gradient_workers:
         while not (finished := _is_over(setting, position)):
-            factor = rate_factor(setting, position.step, _share(setting, position))
+            factor = rate_factor(setting, position.step, _share(setting, position), anew=position.first_step > 0)
             try:
                 terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop, whole)
             except (WorkerLost, MemoryError):  # the step was not taken: what was learned before is kept
@@ -144,6 +151,9 @@ def fit(
             # before anything is kept: a state includes its adaptation
             adapt(field, task, setting, position.step, seed, _share(setting, position))
             position.seconds = processes.from_main(now() - began)  # one clock decides for all
+            follow(position, terms["data"])
+            if seems_reached(position, task, setting):  # the terms are the same in all processes
+                judge(position, processes.from_main(measured_quality(field, task, setting, seed)), setting)
             if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
                 line = _log_line(position, terms, task, setting, factor)
                 history.append(line)
@@ -162,7 +172,8 @@ def fit(
     if path is not None and processes.is_main:
         write_checkpoint(path, field, optimiser, position, identity)
     field.eval()
-    return Result(position.step, position.seconds, finished or _is_over(setting, position), history)
+    reached = position.reached if setting.until is not None else None
+    return Result(position.step, position.seconds, finished or _is_over(setting, position), reached, history)
 
 
 def make_optimiser(field: Field, setting: Training) -> Adam:
@@ -186,7 +197,8 @@ def _step_size(field: Field, setting: Training) -> float:
 def _setting(field: Field, task: Task, training: Training | None, overrides: dict[str, Any]) -> Training:
     if training is None:
         name = field.spec.get("method")
-        training = preset_training(name, _preset_name(field), task.density()) if name else Training()
+        own = Training(batch=task.default_batch())  # of a field that was put together by hand
+        training = preset_training(name, _preset_name(field), task.density()) if name else own
     checked = configure(Training, overrides, "training")
     changes = {name: getattr(checked, name) for name in overrides}
     return replace(training, **override({"neurons": training.neurons}, changes))
@@ -215,23 +227,25 @@ def clock(setting: Training) -> Callable[[], float]:
 
 
 def _share(setting: Training, position: Position) -> float:
-    """How much of the run is over, in [0, 1]."""
+    """How much of the run is over, in [0, 1]; of one that began anew, how much since then."""
     if setting.budget is not None:
-        return min(1.0, position.seconds / setting.budget)
-    return min(1.0, position.step / setting.steps)
+        done, whole = position.seconds - position.first_seconds, setting.budget - position.first_seconds
+    else:
+        done, whole = float(position.step - position.first_step), float(setting.steps - position.first_step)
+    return min(1.0, done / whole) if whole > 0 else 1.0
 
 
 def _is_over(setting: Training, position: Position) -> bool:
-    return _share(setting, position) >= 1.0
+    return position.reached or _share(setting, position) >= 1.0
 
 
 def _progress(setting: Training, position: Position, data: float, task: Task) -> Progress:
-    rate = position.step / max(position.seconds, 1e-9)
+    rate = (position.step - position.first_step) / max(position.seconds - position.first_seconds, 1e-9)
     if setting.budget is not None:
         left = max(0.0, setting.budget - position.seconds)
     else:
         left = (setting.steps - position.step) / max(rate, 1e-9)
-    share = _share(setting, position)
+    share = 1.0 if position.reached else _share(setting, position)
     return Progress(position.step, share, data, task.quality(data), rate, left, position.seconds, task.unit)
 
 

@@ -164,7 +164,7 @@ def execute_rates(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     assert isinstance(task, SdfTask)
     if relief and task.signal.faces is not None:
         rough = carved(task.signal.vertices, task.signal.faces)
-        task = SdfTask.from_mesh(rough, task.signal.faces, seed=run.seed)
+        task = SdfTask.from_array(rough, task.signal.faces, seed=run.seed)
     return {**run.heading, **_trial(run, task, {}), "settings": {}, "heldout": None}
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
 from alfilter.encodings import FilteredFourier
 from alfilter.evaluate import Scores
+from alfilter.evaluate.streaming import excerpt, middle
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.report.figures import canvas
@@ -25,12 +26,18 @@ _DECIBELS = 90.0  # from the loudest to the faintest that a spectrogram shows
 
 
 def draw_audio(folder: RunFolder, model: Field, task: AudioTask, scores: Scores) -> None:
-    """The pictures of a fitted sound. scores: with the prediction and the target that were compared."""
-    prediction, target = scores.samples
+    """The pictures of a fitted sound, of a long one those of its middle.
+
+    scores: with the prediction and the target that were compared, where they were held whole.
+    """
+    drawn = excerpt(task.signal.shape)
+    prediction, target = (
+        scores.samples if scores.samples is not None else middle(model, task.signal, drawn.stop - drawn.start)
+    )
     wave, fitted = (2 * values.double().numpy() - 1 for values in (target, prediction))  # in units of the peak
     rate = float(task.signal.facts["rate"])
     mask = task.seen_mask()
-    seen = None if mask is None else mask.numpy()
+    seen = None if mask is None else mask.numpy()[drawn]
     write_bytes(folder.picture("waveform"), waveform_figure(wave, fitted, rate, seen))
     write_bytes(folder.picture("spectrogram"), spectrogram_figure(wave.mean(-1), fitted.mean(-1), rate))
     encoding = filtered_encoding_of(model)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from alfilter.runtime.stages import PICTURES, advance
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -28,6 +30,7 @@ def png_bytes(figure: Figure) -> bytes:
     """The drawn figure; without the Software entry the same numbers give the same bytes in every version."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", metadata={"Software": None})
+    advance(1, PICTURES)
     return buffer.getvalue()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alfilter.errors import UserError
-from alfilter.evaluate.streaming import is_large, picture_step
+from alfilter.evaluate.streaming import excerpt, picture_step
 from alfilter.files import write_text
 from alfilter.report.page.html import render_page
 from alfilter.runs.folder import RunFolder
@@ -79,12 +79,15 @@ def _reduced(signal: object) -> str | None:
     """What the pictures leave out, where the signal is too large to be shown.
 
     >>> _reduced({"shape": [8192, 8192]})
-    'every 4th pixel of 8192x8192'
+    'every 16th pixel of 8192x8192'
     """
     shape = signal.get("shape") if isinstance(signal, Mapping) else None
-    if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape) or not is_large(tuple(shape)):
+    if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape):
         return None
-    step = picture_step(tuple(shape))
+    if len(shape) == 1 and (drawn := excerpt(tuple(shape))) != slice(0, shape[0]):
+        return f"the middle {drawn.stop - drawn.start:,} of {shape[0]:,} samples"
+    if (step := picture_step(tuple(shape))) == 1:
+        return None
     ending = {2: "nd", 3: "rd"}.get(step, "th")
     return f"every {step}{ending} pixel of {shape[1]}x{shape[0]}"
 

@@ -1,0 +1,151 @@
+"""Runs that go further: a finished one extended, and one that starts from another model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import torch
+
+from alfilter.errors import UserError
+from alfilter.methods import Field
+from alfilter.ops import interpolate
+from alfilter.runs.folder import RunFolder
+from alfilter.runs.models import load, model_path
+from alfilter.runs.request import FitRequest
+from alfilter.signals import grid_coords
+
+LENGTH = ("steps", "budget", "until")  # settings of a training that may change when it is resumed
+_ALPHA = "alpha.values"  # how the names of α's nodes end
+
+
+def stored_length(request: FitRequest, folder: RunFolder) -> dict[str, Any]:
+    """The length of the run that is resumed, for a request that names none."""
+    if not request.resume or not folder.config.exists() or "steps" in request.training or "budget" in request.training:
+        return {}
+    training = folder.read_config().get("training")
+    return {name: training[name] for name in LENGTH if name in training} if isinstance(training, dict) else {}
+
+
+def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
+    """The request that goes on with the run in a folder, as its config.json says; only its length may be another."""
+    config = folder.read_config()
+    try:
+        signal, training = config["signal"], dict(config["training"])
+        if "steps" in request.training or "budget" in request.training:
+            training |= {"steps": request.training.get("steps", training["steps"]), "budget": None}
+        return replace(
+            request,
+            signal=signal["source"],
+            method=config["method"],
+            preset=config["preset"],
+            options=config["options"],
+            training={**training, **request.training},
+            seed=config["seed"],
+            observe=signal.get("observe", "all"),
+            coords=tuple(signal.get("coords", ())),
+            values=tuple(signal.get("values", ())),
+            weight=signal.get("weight"),
+            out=str(folder),
+            resume=True,
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{folder.config} does not say how its run was made ({error}); give the signal") from error
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What a run did before it was made longer: its positions, the last one being where it goes on."""
+
+    earlier: tuple[Mapping[str, Any], ...] = ()
+    is_new: bool = False  # just asked for: nothing of it is in the folder yet
+
+    @property
+    def done(self) -> tuple[int, float]:
+        """Steps and seconds before the last extension."""
+        return (int(self.earlier[-1]["steps"]), float(self.earlier[-1]["seconds"])) if self.earlier else (0, 0.0)
+
+
+def extension_of(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> Extension:
+    """What is extended when a run that is stored as `stored` is resumed as `config`, whose length may be another."""
+    earlier = tuple(stored.get("extended", ()))
+    before, now = stored.get("training", {}), config["training"]
+    if all(before.get(name) == now[name] for name in LENGTH):
+        return Extension(earlier)
+    line = folder.read_metrics() if folder.metrics.exists() else {}
+    if folder.checkpoint.exists() or not folder.model.exists() or not line.get("steps"):
+        raise UserError(
+            f"the run in {folder} is not finished; resume it as it is, without a new length, then make it longer"
+        )
+    steps, seconds = int(line["steps"]), float(line["seconds"])
+    if (now["budget"] is not None and now["budget"] <= seconds) or (now["budget"] is None and now["steps"] <= steps):
+        raise UserError(
+            f"the run in {folder} has {steps} steps and {seconds:g} s behind it; "
+            "steps and budget count from its start, give more than that"
+        )
+    return Extension((*earlier, {"steps": steps, "seconds": seconds}), is_new=True)
+
+
+def extension_line(extension: Extension, config: Mapping[str, Any]) -> str:
+    """What an extension does, in words."""
+    training, (steps, seconds) = config["training"], extension.done
+    if training["budget"] is not None:
+        more = f"{training['budget'] - seconds:g} s"
+    else:
+        more = f"{training['steps'] - steps:,} steps"
+    falls = {
+        "cosine": "the rates rise over the first 2 % and fall along a cosine of their own",
+        "step": "the rates go on falling by steps",
+    }.get(training["schedule"], "the rates stay as they are")
+    return f"{more} after the {steps:,} steps that are done: the optimiser starts without memory, {falls}"
+
+
+def begin_extension(folder: RunFolder) -> None:
+    """Mark the run as not finished, before anything else of it changes."""
+    folder.write_metrics({**folder.read_metrics(), "finished": False})
+
+
+def model_digest(path: str) -> dict[str, str]:
+    """How a run folder remembers the model that a run started from."""
+    return {"model": path, "sha256": sha256(model_path(path).read_bytes()).hexdigest()}
+
+
+def model_options(model: Field, request: FitRequest) -> dict[str, Any]:
+    """The options of a model that a run starts from, under those of the request."""
+    name = model.spec["method"]
+    if name != request.method:
+        raise UserError(f"the model to start from is {name}, asked was {request.method}; give method {name}")
+    return {**model.spec["options"], **request.options}
+
+
+def take_over(field: Field, model: Field) -> str:
+    """Give a field the numbers of a model, in place; what was taken, in words.
+
+    α is read between the nodes where its grid has another size; any other tensor of another size keeps its own start.
+    """
+    if (field.in_dim, field.out_dim) != (model.in_dim, model.out_dim):
+        sizes = f"{model.in_dim} → {model.out_dim} numbers, the signal {field.in_dim} → {field.out_dim}"
+        raise UserError(f"the model to start from maps {sizes}; start from a model of such a signal")
+    theirs, state = model.state_dict(), field.state_dict()
+    fresh = []
+    for name, tensor in state.items():
+        other = theirs.get(name)
+        if other is not None and other.shape == tensor.shape:
+            tensor.copy_(other)
+        elif other is not None and name.endswith(_ALPHA) and other.dim() == tensor.dim():
+            nodes = grid_coords(tuple(tensor.shape[:-1])).to(other.device)
+            with torch.no_grad():
+                tensor.copy_(interpolate(other, nodes).view(tensor.shape))
+        else:
+            fresh.append(name)
+    if len(fresh) == len(state):
+        raise UserError("the model to start from has no tensor of this field's sizes; give its own options")
+    starts = f"; {', '.join(fresh[:3])}{' …' if len(fresh) > 3 else ''} of another size start anew" if fresh else ""
+    return f"{len(state) - len(fresh)} of {len(state)} tensors come from the model{starts}"
+
+
+def load_start(request: FitRequest) -> Field | None:
+    """The model that a run should start from, if any."""
+    return None if request.start is None else load(request.start)

@@ -1,0 +1,97 @@
+"""Stages of a run outside its training (reading, scoring, drawing), for whoever watches: how far, how long still."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+
+
+class Stopped(KeyboardInterrupt):
+    """The user asked to stop, at a moment when nothing has to be brought to an end first. number: of the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"stopped by signal {number}")
+        self.number = number
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a stage stands: `done` in [0, 1] and `left` in seconds, none where its length is not known."""
+
+    name: str
+    done: float | None
+    left: float | None
+    seconds: float
+
+
+Listener = Callable[[Stage], None]
+PLACES, PICTURES = "places", "pictures"  # what a stage is counted in
+
+_listener: Listener | None = None
+_current: Meter | None = None
+
+
+class Meter:
+    """Counts what a stage has done; `advance` may be called by any thread."""
+
+    def __init__(self, name: str, total: int | None, unit: str, listener: Listener | None) -> None:
+        self.name, self.total, self.unit, self.listener = name, total, unit, listener
+        self._count, self._began, self._lock = 0, time.monotonic(), Lock()
+        self._tell()
+
+    def advance(self, count: int, unit: str) -> None:
+        """Add what was done; what is counted in another unit is a part of something that is not done yet."""
+        if unit == self.unit:
+            with self._lock:
+                self._count += count
+                self._tell()
+
+    def _tell(self) -> None:
+        if self.listener is None:
+            return
+        seconds = time.monotonic() - self._began
+        if not self.total:
+            self.listener(Stage(self.name, None, None, seconds))
+            return
+        done = min(1.0, self._count / self.total)
+        left = seconds * (1 - done) / done if done > 0 else None
+        self.listener(Stage(self.name, done, left, seconds))
+
+
+@contextmanager
+def watching(listener: Listener) -> Iterator[None]:
+    """Inside, `listener` is told how every stage goes on."""
+    global _listener
+    before, _listener = _listener, listener
+    try:
+        yield
+    finally:
+        _listener = before
+
+
+@contextmanager
+def stage(name: str, total: int | None = None, unit: str = PLACES) -> Iterator[None]:
+    """A stage of a known length, or of none. total: of `unit`, as `advance` counts them.
+
+    >>> with watching(lambda stage: print(stage.name, stage.done)), stage("scoring", 4):
+    ...     advance(1)
+    ...     advance(3)
+    scoring 0.0
+    scoring 0.25
+    scoring 1.0
+    """
+    global _current
+    before, _current = _current, Meter(name, total, unit, _listener)
+    try:
+        yield
+    finally:
+        _current = before
+
+
+def advance(count: int = 1, unit: str = PLACES) -> None:
+    """Tell the stage that is under way, if any, that so much more is done."""
+    if _current is not None:
+        _current.advance(count, unit)
