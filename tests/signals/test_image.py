@@ -349,8 +349,11 @@ def large(suffix: str) -> bytes:
 def test_too_large_is_refused_by_its_header(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a.{suffix}"
     file.write_bytes(large(suffix))
+    if suffix == "tif":  # which may have any size, if its bytes are there
+        assert "it is damaged or cut short" in refused(file)
+        return
     size = "16383x16383" if suffix == "webp" else "20000x20000"
-    assert f"expected at most 120 million pixels in {file}, got {size}; crop or shrink it" in refused(file)
+    assert f"expected at most 200 million pixels in {file}, got {size}; crop or shrink it" in refused(file)
 
 
 def test_pillows_own_limit_is_left_alone_and_not_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

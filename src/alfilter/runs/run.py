@@ -7,21 +7,20 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 
 from alfilter import __version__
-from alfilter.config import Training, configure, without_removed
+from alfilter.config import Training, configure
 from alfilter.errors import UserError, nearest
 from alfilter.evaluate import Scores
 from alfilter.methods import parameter_count, preset
+from alfilter.runs.checks import check_folder, check_same, is_quick_to_read, take_folder
 from alfilter.runs.fitting import Fitted, PreparedFit, prepare
 from alfilter.runs.folder import FILES, History, RunFolder
 from alfilter.runs.lock import FolderLock
 from alfilter.runs.longer import (
-    LENGTH,
     Extension,
     begin_extension,
     extension_line,
@@ -39,10 +38,8 @@ from alfilter.runtime.stages import Stopped, stage
 from alfilter.runtime.thread_pool import workers
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, load, save
-from alfilter.training.checkpoint import first_difference
 from alfilter.training.snapshots import Snapshots, remove_snapshots
 
-_QUICK = 1 << 23  # bytes of a signal that is read before anything is said about the folder
 A = TypeVar("A")
 Say = Callable[[str], None]
 Finish = Callable[[RunFolder, Fitted, Scores], None]
@@ -153,12 +150,12 @@ def prepare_run(request: FitRequest, processes: Processes, lock: FolderLock, say
     folder = RunFolder(request.folder())
     is_quick = is_quick_to_read(request.signal)  # then what is wrong with the signal is said first
     if processes.is_main and not is_quick:
-        _take_folder(folder, request, lock)
+        take_folder(folder, request, lock)
     columns = (request.coords, request.values, request.weight)
     task = open_task(request.signal, request.observe, request.seed, columns=columns, say=say)
     model = load_start(request)
     if processes.is_main and is_quick:
-        _take_folder(folder, request, lock)
+        take_folder(folder, request, lock)
     if model is not None:
         request = replace(request, options=model_options(model, request), preset=request.preset or model.spec["preset"])
     setting, choices = resolve_request(request, task, folder, say)
@@ -170,7 +167,7 @@ def prepare_run(request: FitRequest, processes: Processes, lock: FolderLock, say
     extension = Extension()
     if request.resume and folder.config.exists():
         stored = folder.read_config()
-        _check_same(folder, stored, config)
+        check_same(folder, stored, config)
         extension = extension_of(folder, stored, config)
     if extension.earlier:
         if processes.size > 1:
@@ -275,7 +272,7 @@ def open_folder(
     if is_new:
         _make_folder(folder)
         lock.acquire()
-        _check_folder(folder, request)
+        check_folder(folder, request)
     resumed = request.resume and folder.config.exists()
     if resumed:
         stored = folder.read_config()
@@ -344,56 +341,6 @@ def _check_request(request: FitRequest) -> None:
         raise UserError(f"checkpoint_every must be a number of seconds, got {request.checkpoint_every}; try 30")
     if request.resume and request.overwrite:
         raise UserError("resume and overwrite exclude each other; give one of them")
-
-
-def _take_folder(folder: RunFolder, request: FitRequest, lock: FolderLock) -> None:
-    """Check the folder, and lock it if it exists."""
-    _check_folder(folder, request)
-    if folder.path.exists():
-        lock.acquire()
-        _check_folder(folder, request)  # somebody may have finished a run in between
-
-
-def is_quick_to_read(signal: str) -> bool:
-    """Whether a signal is a sample, or a file of a few megabytes, or nothing that can be read at all."""
-    try:
-        file = Path(signal).expanduser()
-        return signal.startswith("sample:") or not file.is_file() or file.stat().st_size < _QUICK
-    except (OSError, ValueError, RuntimeError):
-        return True
-
-
-def _check_folder(folder: RunFolder, request: FitRequest) -> None:
-    """Before any work: nothing that is there is written over unless asked for."""
-    try:
-        if folder.path.exists() and not folder.path.is_dir():
-            raise UserError(f"a run is written into a folder, {folder} is a file; give another name")
-        if not folder.path.exists():
-            return
-        names = folder.contents()
-        source, home = Path(request.signal).resolve(), folder.path.resolve()
-    except (OSError, RuntimeError) as error:
-        raise UserError(f"cannot use the folder {folder}: {error}; give another one") from error
-    if request.resume and names and folder.config.name not in names:
-        raise UserError(f"{folder} holds files but no run to resume; give another folder")
-    if names and not (request.resume or request.overwrite):
-        raise UserError(f"{folder} holds files already; resume or overwrite that run, or give another folder")
-    if source.parent == home and source.name in FILES:
-        raise UserError(f"{request.signal} is a file of the run that would be written over; give another folder")
-
-
-def _check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    for key in ("method", "seed", "signal", "options", "training"):  # options follow from what comes before
-        new = _comparable(config[key])
-        old = _comparable(without_removed(stored.get(key), config[key]))
-        if old != new:
-            before, now = first_difference(old, new)
-            raise UserError(f"the run in {folder} has {key} {before}, this one {now}; give the same, or overwrite it")
-
-
-def _comparable(value: Any) -> Any:
-    """A signal is known by its content, since the file may have moved; a run may be made longer."""
-    return {k: v for k, v in value.items() if k not in ("source", *LENGTH)} if isinstance(value, dict) else value
 
 
 def _config(

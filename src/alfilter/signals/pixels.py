@@ -20,7 +20,7 @@ from alfilter.signals.spooled import spooled_tiff
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_PIXELS = 1 << 28  # that are decoded in memory; what is mapped or unpacked piece by piece may be larger
+MAX_PIXELS = 200_000_000  # that are decoded in memory; what is mapped or unpacked piece by piece may be larger
 _RATIO = {1: 1, 5: 4096, 8: 1032, 32946: 1032, 32773: 64}  # TIFF's compressions: the most bytes that one becomes
 Array = NDArray[Any]
 
