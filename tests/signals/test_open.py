@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from alfilter.errors import UserError
-from alfilter.signals import GridSignal, open_signal, read_image, sample, write_image
+from alfilter.signals import GridSignal, open_signal, read_image, read_points, sample, write_image
 from alfilter.signals.image import SAMPLES
 
 
@@ -56,3 +56,11 @@ def test_paths_the_system_refuses(tmp_path: Path) -> None:
         open_signal(str(tmp_path / ("x" * 5000)))
     with pytest.raises(UserError, match="cannot read"):
         open_signal("a\0b")
+
+
+def test_an_archive_says_what_it_holds(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", photo=np.zeros((4, 5, 3), np.uint8), depth=np.zeros((2, 3, 4)))
+    with pytest.raises(UserError, match=r"holds the arrays photo \(4, 5, 3\) uint8, depth \(2, 3, 4\) float64; save"):
+        open_signal(str(tmp_path / "a.npz"))
+    with pytest.raises(UserError, match=r"has no columns, .* it holds photo \(4, 5, 3\) uint8"):
+        read_points(tmp_path / "a.npz", ["a"], ["b"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alfilter.errors import UserError
+from alfilter.signals.archive import contents
 from alfilter.signals.audio import is_wav, read_audio, write_audio
 from alfilter.signals.image import read_image, sample, write_image
 from alfilter.signals.mapped import LARGE, is_npy, read_npy
@@ -87,5 +88,9 @@ def open_signal(spec: str, say: Say = lambda line: None) -> Signal:
             return reader.read(file, say)
     if looks_like_model(start):
         raise UserError(f"expected a signal, {file} is a model or a checkpoint; give what was fitted, or start from it")
+    if start.startswith(b"PK") and (held := contents(file)) is not None:
+        raise UserError(
+            f"{file} holds the arrays {held}; save the one to fit with np.save, or name columns that say where and what"
+        )
     known = ", ".join(reader.understood for reader in READERS)
     raise UserError(f"expected {known} or sample:NAME, got {looks_like(start)} in {file}; convert it")

@@ -54,6 +54,16 @@ def read_archive(file: Path, names: Sequence[str], check: Check) -> dict[str, An
         return {name: arrays[places[name][0].name][places[name][1]] for name in names}
 
 
+def contents(file: Path) -> str | None:
+    """The arrays of an archive in words, without reading them; none for a file that is no such archive."""
+    try:
+        with ZipFile(file) as archive:
+            entries = [_look(archive, info) for info in archive.infolist() if info.filename.endswith(".npy")]
+    except Exception:  # damaged in any way: its reader will say how
+        return None
+    return ", ".join(f"{entry.name} {entry.shape} {entry.dtype}" for entry in entries[:8]) or None
+
+
 def _look(archive: ZipFile, info: ZipInfo) -> Entry:
     """An entry's header; sizes that its bytes cannot hold are refused."""
     with archive.open(info) as stream:

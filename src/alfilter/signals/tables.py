@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing
-from alfilter.signals.archive import read_archive
+from alfilter.signals.archive import contents, read_archive
 from alfilter.signals.source import head
 
 Column = NDArray[np.float64]
@@ -250,5 +250,8 @@ def _arrow(file: Path) -> tuple[Any, Any]:
 
 def _check_names(file: Path, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
+        if not known:
+            held = contents(file) or "nothing that makes a column"
+            raise UserError(f"{file} has no columns, which are arrays (n,) or (n, k); it holds {held}; save such")
         if name not in known:
             raise UserError(f"{file} has no column {name!r}; {nearest(name, known[:_HINTS])}")
