@@ -101,3 +101,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", [b"", b"hello", b"1,2,3\n", b"a b c\n", b"\x89PNG", bytes(200), b"1 2 3\n4 5 6\n"])
 def test_what_is_no_shape(start: bytes) -> None:
     assert sniff_shape(start) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_signalling_nan_is_refused_without_a_warning(tmp_path: Path) -> None:
+    data = bytearray(trimesh.creation.icosphere(subdivisions=1).export(file_type="ply"))
+    first = data.index(b"end_header\n") + len(b"end_header\n")
+    data[first : first + 4] = bytes.fromhex("0000a07f")  # turning it into a float64 raises numpy's invalid flag
+    (tmp_path / "ball.ply").write_bytes(data)
+    with pytest.raises(UserError, match="got 1 NaN or infinite"):
+        read_shape(tmp_path / "ball.ply")

@@ -180,6 +180,11 @@ def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
     form = sniff_shape(head(file, HEAD))
     if form is None:
         raise UserError(f"expected PLY, OBJ, STL, OFF, GLB or XYZ content in {file}; convert it")
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are looked for and named
+        return _read(file, form, say)
+
+
+def _read(file: Path, form: str, say: Say) -> ShapeSignal:
     try:
         if form == "xyz":
             return _from_table(file)
