@@ -25,6 +25,7 @@ from typing import Any
 
 from benchmarks.campaigns.originals import make_originals
 from benchmarks.campaigns.processes import context, without_pictures
+from benchmarks.campaigns.warm import HOME
 
 SMALL = ("--set", "width=8", "--set", "depth=1")
 GROUP = ("--threads", "2", "--train", "micro=16", "--snapshots", "4", "--checkpoint-every", "0", "--quiet", "--json")
@@ -192,6 +193,7 @@ def campaign(kills: int, seed: int, only: str = "") -> int:
         home.mkdir()
         work.mkdir()
         make_originals(home)
+        os.environ[HOME] = str(home)  # what the processes have read before they start
         scenes = [name for name in SCENES if only in name]
         references = {name: undisturbed(name, home, work) for name in scenes}
         while sent < kills:

@@ -32,6 +32,7 @@ from alfilter.methods import build
 from alfilter.signals import write_image
 from alfilter.tasks import ImageTask
 from alfilter.training import save
+from alfilter.viewer.tiles import OCTAVE, TILE
 
 SIDE = 256
 ODD_PATHS = ("/../etc/passwd", "/api/tile?z=1e9", "/api/tile?" + "a=1&" * 9, "/api/at?x=nan&y=0", "/%00", "/api/none")
@@ -73,7 +74,7 @@ class Load:
         while self.left > 0:
             began = time.monotonic()
             with suppress(OSError, HTTPException):
-                status = self.ask(f"/api/tile?m=0&z={chance.choice((0, 1))}&x=0&y=0&layer=field&v=0")
+                status = self.ask(f"/api/tile?{self.place_of_tile(chance)}&layer=field&rough=1")
                 if status == 200:
                     self.waits.append(time.monotonic() - began)
             time.sleep(0.2)
@@ -93,12 +94,15 @@ class Load:
         finally:
             connection.close()
 
+    def place_of_tile(self, chance: random.Random) -> str:
+        """Any tile of the model, from an eighth of its size to thirty-two times."""
+        octave = chance.randrange(-3, 6)
+        most = max(1, int(SIDE * 2**octave) // TILE)
+        return f"m=0&z={OCTAVE * octave}&x={chance.randrange(most)}&y={chance.randrange(most)}"
+
     def tile(self, chance: random.Random) -> None:
-        z = chance.randrange(-2, 6)
-        most = max(1, SIDE * 2**z // 256) if z > 0 else 1
         layer, rough = chance.choice(("field", "alpha", "scale0")), chance.randrange(2)
-        path = f"/api/tile?m=0&z={z}&x={chance.randrange(most)}&y={chance.randrange(most)}&layer={layer}&rough={rough}"
-        self.note(str(self.ask(path)))
+        self.note(str(self.ask(f"/api/tile?{self.place_of_tile(chance)}&layer={layer}&rough={rough}")))
 
     def steer(self, chance: random.Random) -> None:
         dabs = [[chance.random() * SIDE, chance.random() * SIDE] for _ in range(chance.randrange(1, 9))]
