@@ -10,7 +10,7 @@ from benchmarks.campaigns.soak import FITS, children, one_round, open_files
 
 def test_files_and_processes_are_given_back(tmp_path: Path) -> None:
     make_pictures(tmp_path)
-    fits = tuple(fit for fit in FITS if fit[0] == "photo.png")
+    fits = tuple(fit for fit in FITS if fit[1] == "al-sine")
     one_round(tmp_path, fits)
     files, processes = open_files(), children()
     one_round(tmp_path, fits)
