@@ -87,10 +87,13 @@ class Command:
         return left
 
 
-def strike(command: Command, how: str, chance: random.Random) -> None:
-    """Send the signal of that name, if the command still runs."""
+def strike(command: Command, how: str, moment: float, chance: random.Random) -> bool:
+    """Send the signal of that name after so many seconds; whether the command still ran."""
+    end = time.monotonic() + moment
+    while time.monotonic() < end and command.process.is_alive():
+        time.sleep(0.005)
     if not command.process.is_alive():
-        return
+        return False
     number = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "int": signal.SIGINT}[how.split("-")[-1]]
     with suppress(ProcessLookupError):
         if how.startswith("group"):
@@ -101,6 +104,7 @@ def strike(command: Command, how: str, chance: random.Random) -> None:
                 os.kill(chance.choice(workers), number)
         else:
             os.kill(command.pid, number)
+    return True
 
 
 def trial(
@@ -114,9 +118,7 @@ def trial(
         command = Command([*words, "--resume"], log)
         struck = attempt < 3
         if struck:
-            time.sleep(chance.random() * reference.seconds)
-            strike(command, how, chance)
-            strikes += 1
+            strikes += strike(command, how, chance.random() * reference.seconds, chance)
         code = command.wait()
         if wrong := _left_behind(command):
             return wrong, strikes
@@ -205,6 +207,8 @@ def campaign(kills: int, seed: int, only: str = "") -> int:
             if wrong is not None:
                 failures += 1
                 print(f"{name} {how} (trial {number - 1}): {wrong}", flush=True)
+            if number % len(scenes) == 0:
+                print(f"{number} runs, {sent} signals, {failures} failed", file=sys.stderr, flush=True)
     print(f"{'scene':<10}{'runs':>6}{'signals':>9}{'failed':>8}")
     for name, counts in table.items():
         print(f"{name:<10}{counts['runs']:>6}{counts['signals']:>9}{counts['failed']:>8}")
@@ -213,11 +217,17 @@ def campaign(kills: int, seed: int, only: str = "") -> int:
 
 
 def undisturbed(name: str, home: Path, work: Path) -> Reference:
-    folder, log, began = work / f"{name}-undisturbed", work / f"{name}.log", time.monotonic()
-    code = Command(fit_words(name, home, folder), log).wait()
-    if code != 0:
-        raise SystemExit(f"{name} ends with {code} when it is left alone: {log.read_text()[-500:]}")
-    return Reference(results(folder), time.monotonic() - began)
+    """What two runs left that nothing happened to, and how long the faster one took."""
+    references = []
+    for number in range(2):
+        folder, log, began = work / f"{name}-{number}", work / f"{name}.log", time.monotonic()
+        code = Command(fit_words(name, home, folder), log).wait()
+        if code != 0:
+            raise SystemExit(f"{name} ends with {code} when it is left alone: {log.read_text()[-500:]}")
+        references.append(Reference(results(folder), time.monotonic() - began))
+    if references[0].files != references[1].files:
+        raise SystemExit(f"{name} gives other bytes the second time")
+    return min(references, key=lambda reference: reference.seconds)
 
 
 def main() -> int:

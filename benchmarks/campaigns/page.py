@@ -20,13 +20,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
+from benchmarks.campaigns.honest import place_of_tile
 
 from alfilter.methods import build
 from alfilter.signals import write_image
@@ -35,6 +35,7 @@ from alfilter.training import save
 from alfilter.viewer.tiles import OCTAVE, TILE
 
 SIDE = 256
+ABOUT = {"side": SIDE, "tile": TILE, "octave": OCTAVE}
 ODD_PATHS = ("/../etc/passwd", "/api/tile?z=1e9", "/api/tile?" + "a=1&" * 9, "/api/at?x=nan&y=0", "/%00", "/api/none")
 
 
@@ -44,7 +45,6 @@ class Load:
     def __init__(self, port: int, total: int, seed: int) -> None:
         self.port, self.seed, self.left = port, seed, total
         self.answers: Counter[str] = Counter()
-        self.waits: list[float] = []
         self._lock = Lock()
 
     def take(self) -> bool:
@@ -68,17 +68,6 @@ class Load:
             except (OSError, HTTPException) as error:
                 self.note(type(error).__name__)
 
-    def honest(self) -> None:
-        """A first tile on a new connection, a few times a second, as long as the others go on."""
-        chance = random.Random(self.seed)
-        while self.left > 0:
-            began = time.monotonic()
-            with suppress(OSError, HTTPException):
-                status = self.ask(f"/api/tile?{self.place_of_tile(chance)}&layer=field&rough=1")
-                if status == 200:
-                    self.waits.append(time.monotonic() - began)
-            time.sleep(0.2)
-
     def ask(self, path: str, body: Any = None) -> int:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         host = f"127.0.0.1:{self.port}"
@@ -94,15 +83,9 @@ class Load:
         finally:
             connection.close()
 
-    def place_of_tile(self, chance: random.Random) -> str:
-        """Any tile of the model, from an eighth of its size to thirty-two times."""
-        octave = chance.randrange(-3, 6)
-        most = max(1, int(SIDE * 2**octave) // TILE)
-        return f"m=0&z={OCTAVE * octave}&x={chance.randrange(most)}&y={chance.randrange(most)}"
-
     def tile(self, chance: random.Random) -> None:
         layer, rough = chance.choice(("field", "alpha", "scale0")), chance.randrange(2)
-        self.note(str(self.ask(f"/api/tile?{self.place_of_tile(chance)}&layer={layer}&rough={rough}")))
+        self.note(str(self.ask(f"/api/tile?{place_of_tile(chance, ABOUT)}&layer={layer}&rough={rough}")))
 
     def steer(self, chance: random.Random) -> None:
         dabs = [[chance.random() * SIDE, chance.random() * SIDE] for _ in range(chance.randrange(1, 9))]
@@ -194,7 +177,9 @@ def load_page(pid: int, is_alive: Callable[[], bool], port: int, total: int, cli
     load, began = Load(port, total, seed), time.monotonic()
     load.ask("/api/tile?m=0&z=0&x=0&y=0&layer=field")
     threads = [Thread(target=load.client, args=(number,)) for number in range(clients)]
-    threads.append(Thread(target=load.honest))
+    words = [sys.executable, "-m", "benchmarks.campaigns.honest", str(port), str(seed), json.dumps(ABOUT)]
+    root = Path(__file__).parents[2]
+    honest = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root)
     for thread in threads:
         thread.start()
     memory: list[tuple[int, float]] = []
@@ -202,20 +187,21 @@ def load_page(pid: int, is_alive: Callable[[], bool], port: int, total: int, cli
         time.sleep(0.5)
         if not is_alive():
             print("the server is gone")
+            honest.kill()
             return 1
         memory.append((total - max(0, load.left), resident(pid)))
     files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
     early = [size for done, size in memory if total * 0.2 <= done <= total * 0.5] or [memory[0][1]]
     late = [size for done, size in memory if done >= total * 0.8] or [memory[-1][1]]
-    waits = sorted(load.waits) or [float("inf")]
+    waits = sorted(json.loads(honest.communicate()[0])) or [float("inf")]
     print("answers: " + ", ".join(f"{name} {count}" for name, count in load.answers.most_common()))
     print(f"memory: {max(early):.0f} MB in the first half, {max(late):.0f} MB in the last fifth; {files} files open")
     print(
-        f"the honest client's {len(load.waits)} first tiles: median {waits[len(waits) // 2]:.3f} s, "
+        f"the honest client's {len(waits)} first tiles: median {waits[len(waits) // 2]:.3f} s, "
         f"95 % {waits[int(0.95 * (len(waits) - 1))]:.3f} s, slowest {waits[-1]:.3f} s"
     )
     print(f"{total} requests by {clients} clients, seed {seed}, {time.monotonic() - began:.0f} s")
-    broken = load.answers["500"] + (max(late) > 1.2 * max(early) + 32) + (not load.waits)
+    broken = load.answers["500"] + (max(late) > 1.2 * max(early) + 32) + (waits[-1] == float("inf"))
     return 1 if broken else 0
 
 

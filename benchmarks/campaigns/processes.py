@@ -41,7 +41,7 @@ class Job:
     """A running command in a folder of its own."""
 
     def __init__(self, server: Any, words: list[str], folder: Path, seconds: float, memory: int) -> None:
-        self.folder, self.began, self.patience = folder, time.monotonic(), 3 * seconds
+        self.folder, self.began, self.patience = folder, time.monotonic(), 20 * seconds
         self.process: ForkServerProcess = server.Process(target=_child, args=(words, str(folder), seconds, memory))
         self.process.start()
 
