@@ -22,7 +22,7 @@ FORMAT = 1
 _KEY = "alfilter"
 # kinds of signals on a grid, and the numbers above 0 that each has of its own
 _GRIDS: dict[str, tuple[str, ...]] = {"image": (), "audio": ("rate",), "volume": (), "video": ("rate",)}
-_MOST_SAMPLES, _MOST_FRAMES = 1 << 40, 1 << 20  # of a signal on a grid, of a video
+_MOST_SAMPLES, _MOST_FRAMES, _MOST_VIDEO = 1 << 40, 1 << 20, 1 << 32  # of a grid; frames and samples of a video
 _MAKERS = {torch.arange, torch.empty, torch.full, torch.linspace, torch.ones, torch.rand, torch.randn, torch.zeros}
 
 
@@ -198,7 +198,7 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
         or not all(isinstance(n, int) and n >= 1 for n in shape)
         or not all(isinstance(n, int) and 0 <= n < 1 << 63 for n in counts)
         or math.prod(shape) > _MOST_SAMPLES
-        or (facts["kind"] == "video" and shape[0] > _MOST_FRAMES)
+        or (facts["kind"] == "video" and (shape[0] > _MOST_FRAMES or math.prod(shape) > _MOST_VIDEO))
         or not all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
         or not isinstance(facts.get("observe"), str)
         or facts.get("channels") != out_dim
