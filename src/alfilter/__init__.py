@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from alfilter.analysis import local_frequency as local_frequency
     from alfilter.config import Training as Training
     from alfilter.errors import UserError as UserError
     from alfilter.estimator import ALFilterRegressor as ALFilterRegressor
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "analysis": ("local_frequency",),
     "config": ("Training",),
     "errors": ("UserError",),
     "estimator": ("ALFilterRegressor",),

@@ -37,10 +37,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "bacon": {"width": 19},
     "poly-inr": {"width": 19, "levels": 5},
     "hash-grid": {"levels": 6, "base": 4, "finest": 36, "table": 6, **SMALL},
+    "al-grid": {"levels": 6, "base": 4, "finest": 36, "table": 6, **SMALL},
     "octree": {"width": 19},
     "diner": SMALL,
 }
-TABLES = ("hash-grid", "octree", "diner")
+TABLES = ("hash-grid", "al-grid", "octree", "diner")
 TOLERANCE = 3 / 255
 
 
@@ -51,7 +52,7 @@ def small(method: str, channels: int = 3) -> Field:
     with torch.no_grad():
         if method.startswith("al-"):
             grid = field.encoding.alpha  # type: ignore[union-attr]
-            reach = field.encoding.out_dim / grid.unit
+            reach = field.encoding.axis / grid.unit
             grid.values.copy_(torch.rand(grid.values.shape, generator=generator) * reach)
         field.network.biases[-1].uniform_(-1, 1, generator=generator) if hasattr(field.network, "biases") else None
         if method in TABLES:  # features start near 0, where nothing would be seen of them
@@ -225,7 +226,9 @@ def test_alpha_lies_over_the_picture(browser: Any, folder: Path) -> None:
     with torch.inference_mode():
         alpha = float(encoding.alpha(torch.tensor([[(2 * row - 23) / 23, (2 * column - 35) / 35]])))
         grid = encoding.alpha.values.numpy() * encoding.alpha.unit
-    low, high = np.quantile(grid, (0.01, 0.99))
+    finest = float(encoding.level_frequencies()[-1])
+    open_at = min(float(a) for a in torch.linspace(0, encoding.axis, 2001) if encoding.frequency(a) >= 0.9999 * finest)
+    low, high = np.minimum(np.quantile(grid, (0.01, 0.99)), open_at)  # above, nothing is cut off any more
     expected = np.array(matplotlib.colormaps["viridis"](np.clip((alpha - low) / (high - low), 0, 1))[:3]) * 255
     assert np.abs(np.array(shown[:3]) - expected).max() <= 3
     page.close()

@@ -11,12 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.commands import TINY, alfilter, complaint, picture
 
+from alfilter.analysis import capped
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.methods import Field, build
+from alfilter.metrics.image import psnr
 from alfilter.render.image import render, render_file
 from alfilter.render.view import View
-from alfilter.signals import read_image, write_image
+from alfilter.runs.fitting import fit_task
+from alfilter.signals import GridSignal, read_image, write_image
 from alfilter.tasks import ImageTask
 from alfilter.training import fit, load, save
 
@@ -131,3 +134,66 @@ def test_mistakes_about_files(model: Path, tmp_path: Path) -> None:
 def test_an_untrained_field_is_no_picture() -> None:
     with pytest.raises(UserError, match="nothing yet, not a picture"):
         render(build("siren", in_dim=2, out_dim=3, width=8, depth=1), View())
+
+
+def fine_field(method: str) -> Field:
+    """A field of 32×48 pixels with much between them that point sampling would alias."""
+    field = build(method, in_dim=2, out_dim=3, samples=(32, 48), seed=1)
+    field.signal = {"kind": "image", "shape": [32, 48], "bits": 8, "low": 0.0, "high": 255.0}
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        if method in ("al-grid", "hash-grid"):
+            field.encoding.table.uniform_(-1, 1, generator=generator)  # type: ignore[union-attr]
+    return field
+
+
+@pytest.mark.parametrize("method", ["al-grid", "hash-grid", "al-sine", "siren"])
+@pytest.mark.parametrize("factor", [2, 4, 8])
+def test_a_smaller_picture_is_the_area_mean(method: str, factor: int) -> None:
+    field = fine_field(method)
+    whole = render(field, View())
+    expected = whole.view(32 // factor, factor, 48 // factor, factor, 3).mean((1, 3))
+    assert torch.allclose(render(field, View(scale=1 / factor)), expected, atol=1e-5)
+    assert torch.allclose(render(field, View(size=f"{48 // factor}x{32 // factor}")), expected, atol=1e-5)
+    part = render(field, View(scale=1 / factor, region="8,16,40,32"))
+    assert torch.allclose(part, expected[16 // factor : 32 // factor, 8 // factor : 40 // factor], atol=1e-5)
+
+
+def test_a_field_that_learned_its_levels_of_detail_is_capped_instead() -> None:
+    """One place per pixel, in its middle, with the filter at the pixels' frequency; below what it learned, means."""
+    field = fine_field("al-grid")
+    field.signal["detail"] = 2
+    middle = torch.cartesian_prod(*(2 * ((torch.arange(n / 4) + 0.5) * 4 - 0.5) / (n - 1) - 1 for n in (32, 48)))
+    expected = capped(field, 48 / 4 / 2)(middle).view(8, 12, 3)
+    assert torch.allclose(render(field, View(scale=0.25)), expected.detach(), atol=1e-5)
+    eighth = expected.view(4, 2, 6, 2, 3).mean((1, 3))
+    assert torch.allclose(render(field, View(scale=0.125)), eighth.detach(), atol=1e-5)
+    assert torch.equal(render(field, View()), render(fine_field("al-grid"), View()))
+
+
+def test_levels_of_detail_that_were_learned_are_the_area_means() -> None:
+    """A texture at 1/2 and 1/4 of its size: far closer to the area means than one place per pixel."""
+    grain = np.random.default_rng(0).integers(0, 256, (64, 64, 1), np.uint8)
+    task = ImageTask(GridSignal(grain))
+    field = fit_task(task, "al-grid", preset="detail", training={"steps": 300}).field
+    assert field.signal["detail"] == 3
+    target = task.signal.values().view(64, 64, 1)
+    for factor in (2, 4):
+        expected = target.view(64 // factor, factor, 64 // factor, factor, 1).mean((1, 3))
+        drawn = render(field, View(scale=1 / factor))
+        alone = sample_grid(field, (64, 64))[factor // 2 :: factor, factor // 2 :: factor]
+        assert psnr(drawn, expected) > psnr(alone, expected) + 12
+
+
+def test_detail_caps_the_frequency() -> None:
+    field = fine_field("al-grid")
+    x = torch.cartesian_prod(*(torch.linspace(-1, 1, n) for n in (32, 48)))
+    expected = capped(field, 0.1 * 47)(x).view(32, 48, 3).detach()
+    assert torch.allclose(render(field, View(detail=0.1)), expected, atol=1e-5)
+    assert torch.allclose(render(field, View(detail=99)), render(field, View()), atol=1e-6)
+    for wrong, said in ((View(detail=0), "detail is a frequency above 0 in cycles per sample, got 0"),
+                        (View(detail=0.1, level=1), "detail caps a filter and level chooses an output")):  # fmt: skip
+        with pytest.raises(UserError, match=said):
+            render(field, wrong)
+    with pytest.raises(UserError, match="siren has no filter and no local frequency; fit with al-grid"):
+        render(fine_field("siren"), View(detail=0.1))

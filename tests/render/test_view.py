@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.errors import UserError
+from alfilter.evaluate import PixelAxis
 from alfilter.methods import build
-from alfilter.render.view import View, chosen_output
+from alfilter.render.view import View, drawn_output
 
 
 def test_views_by_hand() -> None:
@@ -40,11 +41,15 @@ def test_mistakes_are_said_in_one_line(view: View, said: str) -> None:
     assert said in str(caught.value)
 
 
+ONE = [PixelAxis(torch.zeros(1))] * 2
+
+
 def test_an_output_is_chosen_by_its_level() -> None:
     field = build("bacon", in_dim=2, out_dim=3, samples=(16, 16), width=8)
+    field.signal = {"kind": "image", "shape": [16, 16]}
     x = torch.zeros(5, 2)
-    assert chosen_output(field, View()) is field
+    assert drawn_output(field, View(), ONE) is field
     for level, output in enumerate(field.outputs(x), start=1):
-        assert torch.equal(chosen_output(field, View(level=level))(x), output)
+        assert torch.equal(drawn_output(field, View(level=level), ONE)(x), output)
     with pytest.raises(UserError, match="level must be between 1 and 4 for bacon, got 5"):
-        chosen_output(field, View(level=5))
+        drawn_output(field, View(level=5), ONE)

@@ -75,8 +75,10 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = io.BytesIO()
     Image.new("L", (8, 8)).save(buffer, "PNG")
     drawn: Callable[..., bytes] = lambda *given: buffer.getvalue()  # noqa: E731
-    for name in ("error_figure", "spectrum_figure", "alpha_figure", "scale_response_figure", "convergence_figure"):
+    for name in ("error_figure", "spectrum_figure", "convergence_figure"):
         monkeypatch.setattr(f"alfilter.report.figures.run.{name}", drawn)
+    for name in ("alpha_figure", "scale_response_figure"):
+        monkeypatch.setattr(f"alfilter.report.figures.frequency.{name}", drawn)
     monkeypatch.setattr("alfilter.report.figures.sparse.sparse_figure", drawn)
 
 

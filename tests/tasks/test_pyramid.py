@@ -26,6 +26,7 @@ def test_area_means_are_those_of_pooling(height: int, width: int) -> None:
 def test_levels_places_and_cycles() -> None:
     levels = pyramid(signal(16, 32))
     assert levels is not None
+    assert levels.octaves == 2
     assert len(levels.x) == 8 * 16 + 4 * 8  # 1/8 would have two rows
     assert levels.cycles.unique().tolist() == [4.0, 8.0]
     first = signal(16, 32).values().view(16, 32, 3)[:2, :2].mean((0, 1))

@@ -11,7 +11,7 @@ import torch
 from alfilter.errors import UserError
 from alfilter.signals import read_image
 from alfilter.viewer.layers import Sampling, check_layer, field_tile, filter_tile, reference_tile, scale_of
-from alfilter.viewer.model import Model
+from alfilter.viewer.model import Detail, Model
 from alfilter.viewer.open import open_files, picture_models
 from alfilter.viewer.tiles import TileIndex
 
@@ -47,13 +47,13 @@ def test_a_tile_nobody_waits_for_ends(models: list[Model]) -> None:
 
     sampling = Sampling(TileIndex(-1, 0, 0), models[0].shape, False, gone)
     with pytest.raises(Gone):
-        field_tile(models[0], models[0].original, None, sampling)
+        field_tile(models[0], models[0].original, Detail(), sampling)
 
 
 def test_the_numbers_of_a_tile(models: list[Model], trained: Path) -> None:
     model, sampling = models[0], whole(models[0])
     rows, columns = model.shape
-    values = np.frombuffer(field_tile(model, model.original, None, sampling), "<u2").reshape(rows, columns, 3)
+    values = np.frombuffer(field_tile(model, model.original, Detail(), sampling), "<u2").reshape(rows, columns, 3)
     with torch.no_grad():
         from alfilter.evaluate import sample_grid
 

@@ -10,7 +10,7 @@ import torch
 
 from alfilter.errors import UserError
 from alfilter.methods import build
-from alfilter.viewer.model import Model, at_level, check_same_size, level_names
+from alfilter.viewer.model import Detail, Model, check_same_size, level_names
 from alfilter.viewer.open import open_files, picture_models
 
 
@@ -61,8 +61,8 @@ def test_levels_have_names_and_values() -> None:
     assert len(names) == len(octree.outputs(torch.zeros(1, 2))) > 1
     assert level_names(build("siren", in_dim=2, out_dim=3, samples=(16, 16), width=8)) == []
     x = torch.rand(5, 2)
-    assert torch.equal(at_level(bacon, 2)(x), bacon.outputs(x)[1])
-    assert at_level(bacon, None) is bacon
+    assert torch.equal(Detail(level=2).of(bacon)(x), bacon.outputs(x)[1])
+    assert Detail().of(bacon) is bacon
 
 
 def test_models_that_cannot_be_laid_over_each_other() -> None:

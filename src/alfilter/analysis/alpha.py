@@ -1,4 +1,4 @@
-"""Maps over the domain of α(x) and of the per-scale responses H̄_j(α(x)), and the filter's curves over α."""
+"""Maps over the domain of α(x), of the cut-off and of the responses H̄_j(α(x)), and the filter's curves over α."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.core import band_response
-from alfilter.encodings import FilteredFourier
+from alfilter.encodings import FilteredEncoding
 from alfilter.evaluate import sample_grid
 
 
-def filtered_encoding_of(field: nn.Module) -> FilteredFourier | None:
+def filtered_encoding_of(field: nn.Module) -> FilteredEncoding | None:
     """The filtered encoding inside a field; None for methods that have no α."""
     encoding = getattr(field, "encoding", None)
-    return encoding if isinstance(encoding, FilteredFourier) else None
+    return encoding if isinstance(encoding, FilteredEncoding) else None
 
 
-def alpha_map(encoding: FilteredFourier, shape: tuple[int, ...]) -> Tensor:
-    """α in channel units on a regular grid over the domain: (*shape,)."""
+def alpha_map(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
+    """α in units of its axis (channels or grid levels) on a regular grid over the domain: (*shape,)."""
     device = encoding.alpha.values.device
     return sample_grid(lambda x: encoding.alpha(x.to(device)).unsqueeze(-1), shape).squeeze(-1)
 
 
-def response_maps(encoding: FilteredFourier, shape: tuple[int, ...]) -> Tensor:
-    """H̄_j(α(x)) of every dyadic scale j on a regular grid: (L, *shape)."""
+def frequency_map(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
+    """The cut-off in cycles across the domain on a regular grid over it: (*shape,)."""
+    device = encoding.alpha.values.device
+    return sample_grid(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), shape).squeeze(-1)
+
+
+def response_maps(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
+    """H̄_j(α(x)) of every dyadic scale or grid level j on a regular grid over the domain: (L, *shape)."""
     device = encoding.alpha.values.device
     return sample_grid(lambda x: encoding.responses(x.to(device)), shape).movedim(-1, 0)
 

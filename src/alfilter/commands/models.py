@@ -27,6 +27,12 @@ def add_render(commands: Any) -> None:
     size.add_argument(
         "--scale", type=float, help="pixels per pixel of the fitted picture; samples per sample of a sound"
     )
+    p.add_argument(
+        "--detail",
+        type=float,
+        metavar="F",
+        help="cap the frequency that passes the model's filter: cycles per sample, 0.5 is all that the samples hold",
+    )
     p.add_argument("--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture, without X1 and Y1")
     p.add_argument("--slice", metavar="AXIS:K", help="a plane of a volume or video as a picture; 0:K is frame K")
     p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
@@ -41,7 +47,7 @@ def _render(arguments: argparse.Namespace) -> int:
     from alfilter.runs.models import load
 
     view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level,
-                slice=arguments.slice)  # fmt: skip
+                slice=arguments.slice, detail=arguments.detail)  # fmt: skip
     field = load(arguments.model)
     if is_media(field):
         print(f"{arguments.out} {render_media(field, arguments.out, view, arguments.bits)}")

@@ -69,9 +69,8 @@ def thumbnails(model: Any, prediction: Any, target: Any, seen: Any = None) -> di
         alpha = alpha_map(encoding, shape).numpy().astype(np.float64)
         low, high = float(alpha.min()), float(alpha.max())
         pictures["alpha"] = png((alpha - low) / max(high - low, 1e-9))
-        channels = 2 * encoding.in_dim * encoding.levels
-        line["alpha"] = {"low": low, "high": high, "spread": float(alpha.std()), "channels": channels,
-                         "bandwidth": encoding.bandwidth, "structure": alpha_structure(alpha, target)}  # fmt: skip
+        line["alpha"] = {"low": low, "high": high, "spread": float(alpha.std()), "channels": encoding.axis,
+                         "structure": alpha_structure(alpha, target)}  # fmt: skip
     return line
 
 

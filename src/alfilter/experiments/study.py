@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -83,24 +82,39 @@ class Study:
 
 
 def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float | None]]) -> str:
-    """A Markdown table: one row per group in order of appearance; mean ± spread over its runs in every column."""
+    """A Markdown table: one row per group in order of appearance, with the number of its runs.
+
+    A cell is the mean ± the standard deviation over signals, and in brackets that over the seeds of one signal.
+    """
     groups: dict[str, Lines] = {}
     for line in lines:
         groups.setdefault(line["group"], []).append(line)
     rows = [["setting", "runs", *columns], ["---"] * (2 + len(columns))]
     for group, members in groups.items():
-        cells = [_cell([value for m in members if (value := read(m)) is not None]) for read in columns.values()]
+        cells = [
+            _cell([(m["image"], value) for m in members if (value := read(m)) is not None]) for read in columns.values()
+        ]
         rows.append([group, str(len(members)), *cells])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def _cell(values: list[float]) -> str:
+def _cell(values: list[tuple[str, float]]) -> str:
+    """Values with their signals.
+
+    >>> _cell([("a", 1.0), ("a", 3.0), ("b", 6.0), ("b", 8.0)])
+    '4.50 ± 3.54 (± 1.41)'
+    """
+    from alfilter.metrics.summary import summarise  # its package needs torch, which a list of studies does not
+
     if not values:
         return "–"
-    if all(value == values[0] and value == int(value) for value in values) and values[0] >= 1000:
-        return f"{values[0]:,.0f}"  # a count, such as that of the parameters
-    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-    return f"{statistics.fmean(values):.2f}{spread}"
+    first = values[0][1]
+    if all(value == first and value == int(value) for _, value in values) and first >= 1000:
+        return f"{first:,.0f}"  # a count, such as that of the parameters
+    summary = summarise(values)
+    signals = f" ± {summary.over_signals:.2f}" if summary.over_signals is not None else ""
+    seeds = f" (± {summary.over_seeds:.2f})" if summary.over_seeds is not None else ""
+    return f"{summary.mean:.2f}{signals}{seeds}"
 
 
 def seen_psnr(line: dict[str, Any], observe: str) -> float | None:

@@ -15,7 +15,9 @@ from alfilter.core.hash_grid import PRIMES, Layout
 from alfilter.encodings import (
     AdaptiveBlocks,
     Encoding,
+    FilteredEncoding,
     FilteredFourier,
+    FilteredGrid,
     Fourier,
     HashGrid,
     Identity,
@@ -35,8 +37,8 @@ def features(graph: Graph, encoding: Encoding, x: str) -> str:
     return encoding.onnx(graph, x) if writer is None else writer(graph, encoding, x)
 
 
-def alpha(graph: Graph, encoding: FilteredFourier, x: str) -> str:
-    """α(x) in channel units: (n,)."""
+def alpha(graph: Graph, encoding: FilteredEncoding, x: str) -> str:
+    """α(x) in units of the filter's axis, channels or levels: (n,)."""
     grid = encoding.alpha.values
     layout = Layout.of([tuple(size - 1 for size in grid.shape[:-1])])
     alpha = _blend(graph, grid.reshape(-1, 1), *_corners(graph, x, layout, 0))
@@ -68,15 +70,29 @@ def _random(graph: Graph, encoding: RandomFourier, x: str) -> str:
 
 
 def _filtered(graph: Graph, encoding: FilteredFourier, x: str) -> str:
-    """γ' with H_B^c(α) as the product of two sigmoids, see `core.band_response`."""
-    band, kappa, channels = encoding.bandwidth, encoding.kappa, encoding.out_dim
-    channels -= encoding.in_dim * encoding.coordinates
-    offset = graph.op("Sub", torch.arange(channels).float(), graph.unsqueeze(alpha(graph, encoding, x), -1))
+    """γ' = H_B(α) ⊙ γ."""
+    response = _band(graph, alpha(graph, encoding, x), encoding.axis, encoding.bandwidth, encoding.kappa)
+    filtered = graph.op("Mul", response, _dyadic(graph, x, encoding, encoding.axis))
+    return graph.join(x, filtered) if encoding.coordinates else filtered
+
+
+def _band(graph: Graph, alpha: str, channels: int, band: float | None, kappa: float) -> str:
+    """H_B^c(α), (n, channels), as the product of two sigmoids, see `core.band_response`; band None: σ(κ(α-c))."""
+    offset = graph.op("Sub", torch.arange(channels).float(), graph.unsqueeze(alpha, -1))
+    if band is None:
+        return graph.op("Sigmoid", graph.op("Mul", offset, -kappa))
     rising = graph.op("Sigmoid", graph.op("Mul", graph.op("Add", offset, band / 2), kappa))
     falling = graph.op("Sigmoid", graph.op("Mul", graph.op("Sub", band / 2, offset), kappa))
-    response = graph.op("Mul", graph.op("Mul", rising, falling), -math.expm1(-kappa * band))
-    filtered = graph.op("Mul", response, _dyadic(graph, x, encoding, channels))
-    return graph.join(x, filtered) if encoding.coordinates else filtered
+    return graph.op("Mul", graph.op("Mul", rising, falling), -math.expm1(-kappa * band))
+
+
+def _filtered_grid(graph: Graph, encoding: FilteredGrid, x: str) -> str:
+    """f'_j = H_j(α) f_j, see `core.filter.level_response`."""
+    band, levels = encoding.bandwidth, range(encoding.levels)
+    centre = graph.op("Add", alpha(graph, encoding, x), 0.5 - (0.0 if band is None else band / 2))
+    response = _band(graph, centre, encoding.levels, band, encoding.kappa)
+    features = [_blend(graph, encoding.table, *_corners(graph, x, encoding.layout, level)) for level in levels]
+    return graph.join(*(graph.op("Mul", f, graph.columns(response, j)) for j, f in enumerate(features)))
 
 
 def _hash_grid(graph: Graph, encoding: HashGrid, x: str) -> str:
@@ -126,6 +142,7 @@ _WRITERS: dict[type, Callable[[Graph, Any, str], str]] = {
     Fourier: _fourier,
     RandomFourier: _random,
     FilteredFourier: _filtered,
+    FilteredGrid: _filtered_grid,
     HashGrid: _hash_grid,
     Octree: _octree,
     SampleTable: _table,

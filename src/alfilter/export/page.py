@@ -50,9 +50,7 @@ ABOUT = (
     "This picture is a function: a small network takes any place and gives the value there. It has no pixels of its "
     "own, so every magnification is evaluated anew, between the samples it was fitted to as well."
 )
-ABOUT_ALPHA = ABOUT + (
-    " Before the network, a filter decides at every place which frequencies pass: α is the middle of the band."
-)
+ABOUT_ALPHA = ABOUT + (" Before the network, a filter decides at every place which frequencies of the encoding pass.")
 
 
 def _add_facts(program: Program, field: Field, title: str) -> None:
@@ -69,7 +67,8 @@ def _add_facts(program: Program, field: Field, title: str) -> None:
     if program.steps["filter"]:
         longest = max(max(program.steps["shape"]) - 1, 1)
         program.steps["filter"] |= {
-            "frequencies": [2.0**j / longest for j in range(program.steps["filter"]["levels"])],
+            "frequencies": [each / longest for each in program.steps["filter"]["frequencies"]],
+            "across": longest,
             "unit": unit,
         }
 

@@ -12,6 +12,7 @@ from alfilter.core.hash_grid import Layout
 from alfilter.encodings import (
     Encoding,
     FilteredFourier,
+    FilteredGrid,
     Fourier,
     HashGrid,
     Identity,
@@ -30,8 +31,8 @@ def table(program: Program, encoding: Encoding) -> Floats | None:
     """A row per feature, (C, 4); None where the page has no word for the encoding.
 
     Of a sine or cosine: turns per unit along both axes, the kind, its channel on the filter's axis (-1: no filter). Of
-    a table of features: the level and which of its features, the kind, -1; `program.steps["grid"]` then says where its
-    rows are.
+    a table of features: the level and which of its features, the kind, the level again where it is filtered (else -1);
+    `program.steps["grid"]` then says where its rows are.
     """
     writer = _WRITERS.get(type(encoding))
     program.steps["grid"] = None
@@ -94,6 +95,12 @@ def _hash_grid(program: Program, encoding: HashGrid) -> Floats:
     return np.concatenate((_coordinates(), rows)) if encoding.coordinates else rows
 
 
+def _filtered_grid(program: Program, encoding: FilteredGrid) -> Floats:
+    rows = _grid(program, encoding.layout, encoding.table)
+    rows[:, 3] = rows[:, 0]
+    return rows
+
+
 def _octree(program: Program, encoding: Octree) -> Floats:
     if len(encoding.table) >= _WHOLE:
         raise UserError(f"a page counts up to {_WHOLE:,} rows of a tree, got {len(encoding.table):,}; export .onnx")
@@ -111,6 +118,7 @@ _WRITERS: dict[type[Encoding], Callable[[Program, Any], Floats]] = {
     Fourier: _fourier,
     RandomFourier: _random,
     FilteredFourier: _filtered,
+    FilteredGrid: _filtered_grid,
     HashGrid: _hash_grid,
     Octree: _octree,
     SampleTable: _samples,

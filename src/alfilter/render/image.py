@@ -9,10 +9,9 @@ import numpy as np
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.evaluate import sample_axes
-from alfilter.evaluate.streaming import bands
+from alfilter.evaluate import pixel_bands, sample_pixels
 from alfilter.methods import Field
-from alfilter.render.view import View, chosen_output, view_axes
+from alfilter.render.view import View, drawn_output, view_axes
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 
 
@@ -20,9 +19,10 @@ def render(field: Field, view: View) -> Tensor:
     """The field on the pixels of a view: (rows, columns, c) in [0, 1] units.
 
     Pixel centres of the region's first and last row and column are the ends, as they are in the fitted picture; at
-    scale 1 the fitted pixels come back exactly.
+    scale 1 the fitted pixels come back exactly. Below, a pixel is the mean over the samples it covers.
     """
-    return sample_axes(chosen_output(field, view), view_axes(field, view))
+    axes = view_axes(field, view)
+    return sample_pixels(drawn_output(field, view, axes), axes)
 
 
 def render_file(field: Field, out: str | Path, view: View, bits: int | None = None) -> tuple[int, int]:
@@ -32,12 +32,12 @@ def render_file(field: Field, out: str | Path, view: View, bits: int | None = No
         raise UserError(f"a picture's name ends in {', '.join(FORMATS)}, got {Path(out).name!r}; rename the output")
     if view.slice is not None:
         raise UserError("slice cuts volumes and videos, the model is a picture; leave it out")
-    down, across = view_axes(field, view)
+    down, across = axes = view_axes(field, view)
     if bits is None:
         bits = native_bits(facts, suffix)
     check_fits(out, (len(down), len(across), field.out_dim), bits)  # before the work
     pixels = np.empty((len(down), len(across), field.out_dim), {8: np.uint8, 16: np.uint16}.get(bits, np.float32))
-    for start, band in bands(chosen_output(field, view), (down, across)):  # only the pixels themselves stay in memory
+    for start, band in pixel_bands(drawn_output(field, view, axes), axes):  # only the pixels themselves stay in memory
         values = band.numpy()
         check_numbers(out, values)
         # a float picture goes back to the numbers it was read with

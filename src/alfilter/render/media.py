@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
-from alfilter.evaluate import axis_coords, sample_axes
-from alfilter.evaluate.streaming import bands
+from alfilter.evaluate import PixelAxis, axis_coords, pixel_axis, pixel_bands, sample_pixels
 from alfilter.files import replacing
 from alfilter.methods import Field
 from alfilter.render.image import native_bits
-from alfilter.render.view import View, chosen_output
+from alfilter.render.view import View, drawn_output, learned_spacing
 from alfilter.runtime.limits import free_memory
 from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
@@ -41,7 +41,8 @@ def write_sound(field: Field, out: Path, view: View, bits: int | None) -> str:
     """A .wav with the rate times `scale`, or with `size` samples over the same time.
 
     Its numbers are as the fitted ones; bits 8, 16 or 24 asks for PCM and 32 or 64 for float. At another rate r', sample
-    i is the field's value at the place i · r / r' of the fitted samples: it is evaluated between them.
+    i is the field's value at the place i · r / r' of the fitted samples, evaluated between them; at a lower rate it is
+    the mean over r / r' samples around that place.
     """
     if out.suffix.lower() != ".wav":
         raise UserError(f"a sound's name ends in .wav, got {out.name!r}; rename the output")
@@ -55,7 +56,8 @@ def write_sound(field: Field, out: Path, view: View, bits: int | None) -> str:
     check_audio(out, count, target)
     if count * field.out_dim > _MAX_NUMBERS:
         raise UserError(f"{count:,} samples of {field.out_dim} channels are too many to write; give a smaller scale")
-    values = sample_axes(chosen_output(field, view), [axis_coords(count, 0, last, samples)]).double().numpy()
+    axes = [even_axis(count, last, samples, learned_spacing(field, view))]
+    values = sample_pixels(drawn_output(field, view, axes), axes).double().numpy()
     stored = values * (facts["high"] - facts["low"]) + facts["low"]
     amplitude: Array = (stored - source.zero) / source.full
     write_audio(out, amplitude, rate, target.bits, is_float=target.is_float)
@@ -78,6 +80,21 @@ def sound_sampling(view: View, samples: int, rate: float) -> tuple[int, float, i
     return count, (count - 1) * rate / new_rate, new_rate
 
 
+def even_axis(count: int, last: float, samples: int, spacing: float = 1.0) -> PixelAxis:
+    """`count` samples from the fitted sample 0 to the place `last`; where they are fewer, each with places around it.
+
+    >>> even_axis(3, 4, samples=5).coords.mul(2).add(2).tolist()  # two places a sample: a quarter of the gap away
+    [0.0, 0.5, 1.5, 2.5, 3.5, 4.0]
+    """
+    step = last / max(1, count - 1)
+    if step <= 1 + 1e-9:
+        return PixelAxis(axis_coords(count, 0, last, samples))
+    each = max(1, math.ceil(step / spacing - 1e-6))
+    around = ((torch.arange(each, dtype=torch.float64) + 0.5) / each - 0.5) * step
+    places = (torch.arange(count, dtype=torch.float64)[:, None] * step + around).flatten().clamp(0, samples - 1)
+    return PixelAxis(((2 * places - (samples - 1)) / max(1, samples - 1)).float(), each, step)
+
+
 def write_volume(field: Field, out: Path, view: View, bits: int | None) -> str:
     """A .npy, .nii or .nii.gz with `scale` samples per sample, in the numbers it was fitted to; or a slice."""
     if view.slice is not None:
@@ -94,8 +111,8 @@ def write_volume(field: Field, out: Path, view: View, bits: int | None) -> str:
     if max(counts) > 32767 and not name.endswith(".npy"):
         raise UserError(f"NIfTI holds up to 32767 samples per axis, got {max(counts)}; give a .npy or a smaller scale")
     data = np.empty((*counts, field.out_dim), dtype)
-    axes = [axis_coords(count, 0, n - 1, n) for count, n in zip(counts, shape, strict=True)]
-    for start, slab in bands(chosen_output(field, view), axes):
+    axes = [even_axis(count, n - 1, n, learned_spacing(field, view)) for count, n in zip(counts, shape, strict=True)]
+    for start, slab in pixel_bands(drawn_output(field, view, axes), axes):
         check_numbers(out, slab.numpy())
         data[start : start + len(slab)] = _stored(slab.double().numpy(), facts, dtype)
     if name.endswith(".npy"):
@@ -123,11 +140,12 @@ def write_video(field: Field, out: Path, view: View, bits: int | None) -> str:
     frames, height, width = field.signal["shape"]
     (rows, columns), _ = View(size=view.size, scale=view.scale).resolve((height, width))
     axes = [
-        axis_coords(count, 0, n - 1, n) for count, n in zip((frames, rows, columns), field.signal["shape"], strict=True)
+        pixel_axis(count, 0, n - 1, n, learned_spacing(field, view))
+        for count, n in zip((frames, rows, columns), field.signal["shape"], strict=True)
     ]
 
     def drawn() -> Iterator[Array]:
-        for _, slab in bands(chosen_output(field, view), axes):
+        for _, slab in pixel_bands(drawn_output(field, view, axes), axes):
             values = slab.numpy()
             check_numbers(out, values)
             for frame in quantise(values if field.out_dim > 1 else np.repeat(values, 3, axis=-1), 8):
@@ -149,9 +167,10 @@ def write_slice(field: Field, out: Path, view: View, bits: int | None) -> str:
     (rows, columns), _ = View(size=view.size, scale=view.scale).resolve((rest[0], rest[1]))
     depth = native_bits(facts, suffix) if bits is None else bits
     check_fits(out, (rows, columns, field.out_dim), depth)
-    axes = [axis_coords(rows, 0, rest[0] - 1, rest[0]), axis_coords(columns, 0, rest[1] - 1, rest[1])]
-    axes.insert(axis, axis_coords(1, place, place, shape[axis]))
-    values = sample_axes(chosen_output(field, view), axes).squeeze(axis).numpy()
+    spacing = learned_spacing(field, view)
+    axes = [pixel_axis(rows, 0, rest[0] - 1, rest[0], spacing), pixel_axis(columns, 0, rest[1] - 1, rest[1], spacing)]
+    axes.insert(axis, PixelAxis(axis_coords(1, place, place, shape[axis])))
+    values = sample_pixels(drawn_output(field, view, axes), axes).squeeze(axis).numpy()
     check_numbers(out, values)
     numbers = values * (facts["high"] - facts["low"]) + facts["low"] if depth == 32 else quantise(values, depth)
     write_pixels(out, numbers.astype(np.float32) if depth == 32 else numbers)

@@ -79,11 +79,11 @@ def check_resolution(resolution: int) -> None:
 
 
 def _alpha_colours(field: Field, surface: Surface) -> Any:
-    """α on the surface from dark (low) to bright (high): (n, 4) uint8."""
+    """α on the surface from dark (its 1st percentile) to bright (its 99th): (n, 4) uint8."""
     import matplotlib
 
     encoding = filtered_encoding_of(field)
     assert encoding is not None
     alpha = distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), surface.vertices)
-    channels = encoding.out_dim - encoding.in_dim * encoding.coordinates
-    return (matplotlib.colormaps["viridis"](np.clip(alpha / (channels - 1), 0, 1)) * 255).astype(np.uint8)
+    low, high = np.percentile(alpha, (1, 99))
+    return (matplotlib.colormaps["viridis"](np.clip((alpha - low) / max(high - low, 0.1), 0, 1)) * 255).astype(np.uint8)

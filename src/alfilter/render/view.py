@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from alfilter.analysis import capped, samples_across
 from alfilter.errors import UserError
-from alfilter.evaluate import axis_coords
+from alfilter.evaluate import PixelAxis, pixel_axis
 from alfilter.methods import Field
 
 _MAX_PIXELS = 120_000_000  # of a rendered picture
@@ -22,7 +24,8 @@ class View:
     """What to draw: size `WxH` or scale, and a region `X0,Y0,X1,Y1` in pixels of the fitted picture (none: all).
 
     level: which output of a field that has several, from 1, the coarsest; none is the finest. slice: `AXIS:K`, a plane
-    of a volume or video.
+    of a volume or video. detail: the highest frequency that passes the field's filter, in cycles per fitted sample
+    along the longest axis; none is as learned.
     """
 
     size: str | None = None
@@ -30,6 +33,7 @@ class View:
     region: str | None = None
     level: int | None = None
     slice: str | None = None
+    detail: float | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -50,16 +54,42 @@ class View:
         return (rows, columns), box
 
 
-def view_axes(field: Field, view: View) -> tuple[Tensor, Tensor]:
-    """Coordinates of a view's rows and of its columns."""
+def view_axes(field: Field, view: View) -> list[PixelAxis]:
+    """A view's rows and its columns."""
     shape = _picture_shape(field)
     (rows, columns), (x0, y0, x1, y1) = view.resolve(shape)
-    return axis_coords(rows, y0, y1 - 1, shape[0]), axis_coords(columns, x0, x1 - 1, shape[1])
+    spacing = learned_spacing(field, view)
+    return [pixel_axis(rows, y0, y1 - 1, shape[0], spacing), pixel_axis(columns, x0, x1 - 1, shape[1], spacing)]
 
 
-def chosen_output(field: Field, view: View) -> Callable[[Tensor], Tensor]:
-    """The output of a field that a view asks for; 1 is the coarsest of those it has."""
-    level = view.level
+def learned_spacing(field: Field, view: View) -> float:
+    """How many samples one place can stand for: 1, or 2^k for a field that learned the area means of k octaves.
+
+    Such a field gives the mean itself where its filter is capped at the pixels' own frequency, see `drawn_output`.
+    """
+    octaves = field.signal.get("detail")
+    return 2.0**octaves if isinstance(octaves, int) and 0 < octaves < 16 and view.level is None else 1.0
+
+
+def drawn_output(field: Field, view: View, axes: Sequence[PixelAxis]) -> Callable[[Tensor], Tensor]:
+    """What is evaluated for a view: the field, one of its outputs (1 is the coarsest), or the field with α capped.
+
+    `detail` caps it by hand. A field that learned its levels of detail is capped where pixels cover several samples, at
+    what places that far apart can tell: half a cycle per place.
+    """
+    level, cycles = view.level, math.inf
+    across = samples_across(field.signal["shape"])
+    if view.detail is not None:
+        if not 0 < view.detail < 1e6:
+            raise UserError(f"detail is a frequency above 0 in cycles per sample, got {view.detail}; 0.25 keeps half")
+        if level is not None:
+            raise UserError("detail caps a filter and level chooses an output; give one of them")
+        cycles = view.detail * across
+    spacing = max(axis.width / axis.each for axis in axes)
+    if spacing > 1 and learned_spacing(field, view) > 1:
+        cycles = min(cycles, max(field.signal["shape"]) / (2 * spacing))
+    if cycles < math.inf:
+        return capped(field, cycles)
     if level is None:
         return field
     count = len(field.outputs(torch.zeros(1, field.in_dim)))

@@ -78,7 +78,8 @@ def write_pictures(
     sharp: prediction and target for the spectrum, when the pictures are a reduced view; those of single pixels are then
     left out.
     """
-    from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
+    from alfilter.analysis import filtered_encoding_of, frequency_map, response_maps, samples_across
+    from alfilter.report.figures import frequency
     from alfilter.report.figures import run as figures
     from alfilter.report.figures.arrays import error_map
     from alfilter.report.figures.sparse import sparse_picture
@@ -97,11 +98,12 @@ def write_pictures(
     write_bytes(folder.picture("spectrum"), figures.spectrum_figure(wanted.mean(-1), fitted.mean(-1)))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
-        samples = (int(task.signal.shape[0]), int(task.signal.shape[1]))
-        alpha = alpha_map(encoding, shape).numpy()
-        image = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
-        write_bytes(folder.picture("alpha"), image)
-        write_bytes(folder.picture("scales"), figures.scale_response_figure(response_maps(encoding, shape).numpy()))
+        across, unit = samples_across(task.signal.shape), "cycles per pixel"
+        cut_off = frequency_map(encoding, shape).numpy() / across
+        write_bytes(folder.picture("alpha"), frequency.alpha_figure(cut_off, unit))
+        of_scales = encoding.level_frequencies().numpy() / across
+        panels = frequency.scale_response_figure(response_maps(encoding, shape).numpy(), of_scales, unit)
+        write_bytes(folder.picture("scales"), panels)
 
 
 def _observed(target: Any, seen: Any) -> Any:

@@ -27,6 +27,11 @@ class Pyramid:
         self._starts = [sum(counts[:level]) for level in range(len(counts))]
         self._samplers = [EpochSampler(count) for count in counts]
 
+    @property
+    def octaves(self) -> int:
+        """How often the resolution is halved."""
+        return len(self._samplers)
+
     def pieces(self, step: int, seed: int, batch: int, micro: int) -> Sequence[Tensor]:
         """Rows of a step, as many of every level or all it has: a pure function of its arguments."""
         each = max(1, batch // _SHARE // len(self._samplers))

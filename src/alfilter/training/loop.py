@@ -110,6 +110,8 @@ def fit(
         field.set_range(*task.output_range())
         adapt(field, task, setting, 0, seed, 0.0)
     field.signal = task.describe()
+    if setting.detail > 0 and (levels := task.pyramid()) is not None:
+        field.signal["detail"] = levels.octaves
     field.train()
     keep_freed_memory()
     processes.check_same([position.step, *(float(p.detach().sum()) for p in field.parameters())], "states")

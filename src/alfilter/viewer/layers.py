@@ -1,4 +1,4 @@
-"""What a tile can show: a field's values, its α, one scale's response, or the fitted picture between its pixels.
+"""What a tile can show: a field's values, its cut-off, one scale's response, or the fitted picture between its pixels.
 
 A layer is drawn at one place per pixel for a first impression, or as the mean over each pixel's places.
 """
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.analysis import filtered_encoding_of
+from alfilter.analysis import filtered_encoding_of, samples_across
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.signals import GridSignal
-from alfilter.viewer.model import Model, at_level
+from alfilter.viewer.model import Detail, Model
 from alfilter.viewer.reference import bicubic, nearest
 from alfilter.viewer.tiles import (
     Draw,
@@ -75,19 +75,20 @@ def check_layer(model: Model, layer: str) -> None:
         raise UserError(f"there is no layer {layer[:20]!r}")
 
 
-def field_tile(model: Model, drawn: Field, level: int | None, sampling: Sampling) -> bytes:
-    """The values of a field as uint16. level: one of its outputs; None for its value."""
+def field_tile(model: Model, drawn: Field, detail: Detail, sampling: Sampling) -> bytes:
+    """The values of a field as uint16."""
     exact = model.in_float64(drawn) if needs_float64(sampling.index, sampling.shape) else drawn
-    shown = at_level(exact, level)
+    shown = detail.of(exact)
     return as_uint16(sampling.values(lambda x: shown(x).clamp(0, 1))).tobytes()
 
 
 def filter_tile(drawn: Field, scale: int | None, sampling: Sampling) -> bytes:
-    """α in channels, or the mean response of one scale, as float32."""
+    """The cut-off in cycles per pixel of the longer side, or the mean response of one scale, as float32."""
     encoding = filtered_encoding_of(drawn)
     assert encoding is not None
     if scale is None:
-        values = sampling.values(lambda x: encoding.alpha(x.float()).unsqueeze(-1))
+        across = samples_across(sampling.shape)
+        values = sampling.values(lambda x: encoding.local_frequency(x.float()).unsqueeze(-1) / across)
     else:
         values = sampling.values(lambda x: encoding.responses(x.float())[..., scale].unsqueeze(-1))
     return values.astype("<f4").tobytes()

@@ -9,10 +9,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from alfilter.analysis import filtered_encoding_of
+from alfilter.analysis import capped, filter_of, filtered_encoding_of, samples_across
 from alfilter.encodings import Octree
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, parameter_count
@@ -20,7 +19,7 @@ from alfilter.networks import Bacon, LevelDecoder
 from alfilter.runs.folder import RunFolder
 from alfilter.training import load
 from alfilter.viewer.filter_facts import filter_facts
-from alfilter.viewer.steering import Box, Brush, alpha_of, paint, refine, with_alpha
+from alfilter.viewer.steering import Box, Brush, paint, refined_shape, steered, with_offset
 from alfilter.viewer.tiles import Evaluate, Shape, in_float64
 
 _MAX_UNDO = 24  # gestures that can be taken back
@@ -39,10 +38,10 @@ class Model:
     snapshots: dict[int, Path]
     current: Field
     version: int = 0
-    undo: list[tuple[str, Tensor]] = field(default_factory=list)  # gesture, the grid before it
+    offset: Tensor | None = None  # of α, as painted
+    undo: list[tuple[str, Tensor]] = field(default_factory=list)  # gesture, the offset before it
     lock: Lock = field(default_factory=Lock)
     levels: list[str] = field(default_factory=list)  # names of the levels of detail, coarse to fine; none for most
-    _refined: Tensor | None = None
     _loaded: OrderedDict[int, Field] = field(default_factory=OrderedDict)
     _doubles: OrderedDict[int, tuple[Field, Field]] = field(default_factory=OrderedDict)
 
@@ -77,17 +76,18 @@ class Model:
                     self._doubles.popitem(last=False)
             return self._doubles[key][1]
 
-    def steer(self, gesture: str, dabs: Tensor, radius: float, amount: float, kind: Any) -> Box:
-        """Paint on α; dabs of one gesture are taken back together. amount: in channels."""
+    def steer(self, gesture: str, dabs: Tensor, radius: float, amount: float) -> Box:
+        """Paint on α; dabs of one gesture are taken back together. amount: in channels or levels."""
         with self.lock:
-            encoding, learned = alpha_of(self.original), self._learned()
-            before = alpha_of(self.current).alpha.values.detach() if self.version else learned
-            brush = Brush(radius, amount / encoding.alpha.unit, kind)
-            after, box = paint(before, learned, dabs, brush, self.shape)
+            alpha = filter_of(self.original).alpha
+            if self.offset is None:
+                self.offset = alpha.values.new_zeros((*refined_shape(alpha.values, self.shape), 1))
+            before = self.offset
+            after, box = paint(before, dabs, Brush(radius, amount / alpha.unit), self.shape)
             if not self.undo or self.undo[-1][0] != gesture:
                 most = max(1, min(_MAX_UNDO, _UNDO_BYTES // (before.numel() * before.element_size())))
                 self.undo = [*self.undo, (gesture, before)][-most:]
-            self._set_alpha(after)
+            self._set_offset(after)
             return box
 
     def undo_last(self) -> bool:
@@ -95,29 +95,25 @@ class Model:
         with self.lock:
             if not self.undo:
                 return False
-            before = self.undo.pop()[1]
-            self._set_alpha(before)
-            if torch.equal(before, self._learned()):
-                self.current = self.original
+            self._set_offset(self.undo.pop()[1])
             return True
 
     def reset(self) -> None:
         """Back to what was learned."""
         with self.lock:
-            self.undo, self.current, self.version = [], self.original, self.version + 1
+            self.undo, self.offset, self.current, self.version = [], None, self.original, self.version + 1
 
     @property
     def is_steered(self) -> bool:
         return self.current is not self.original
 
-    def _learned(self) -> Tensor:
-        """α as it was learned, on nodes that are fine enough for the brush; refined once."""
-        if self._refined is None:
-            self._refined = refine(alpha_of(self.original).alpha.values.detach(), self.shape)
-        return self._refined
+    def saved(self) -> Field:
+        """The field as it is to be written: with one α grid that has what was painted in it."""
+        return self.original if self.offset is None else with_offset(self.original, self.offset, self.shape)
 
-    def _set_alpha(self, grid: Tensor) -> None:
-        self.current, self.version = with_alpha(self.original, grid), self.version + 1
+    def _set_offset(self, offset: Tensor) -> None:
+        self.offset, self.version = offset, self.version + 1
+        self.current = steered(self.original, offset) if bool(offset.any()) else self.original
 
     def about(self) -> dict[str, Any]:
         """What the page says about the model."""
@@ -143,14 +139,9 @@ class Model:
         }
 
     def _filter_facts(self) -> dict[str, Any] | None:
-        """The filter, None for a method without α; frequencies along rows and columns in cycles per sample.
-
-        sin(2^j π x) makes 2^j cycles over the n-1 steps between the samples of an axis.
-        """
+        """The filter, None for a method without α; frequencies in cycles per pixel along the longer side."""
         encoding = filtered_encoding_of(self.original)
-        if encoding is None:
-            return None
-        return filter_facts(encoding, [[2**j / max(1, n - 1) for j in range(encoding.levels)] for n in self.shape])
+        return None if encoding is None else filter_facts(encoding, samples_across(self.shape))
 
     def _metrics(self) -> dict[str, Any]:
         """The scores beside the model; a page about a model does not fail for a damaged neighbour."""
@@ -189,9 +180,23 @@ def _sizes(rows_columns: Sequence[int]) -> str:
     return str(rows) if rows == columns else f"{columns} × {rows}"
 
 
-def at_level(drawn: Field, level: int | None) -> Evaluate:
-    """A field's output number `level`, 1 being the coarsest; None is its value."""
-    return drawn if level is None else lambda x: drawn.outputs(x)[level - 1]
+@dataclass(frozen=True)
+class Detail:
+    """How much detail of a field is shown; both None: all of it.
+
+    level: one of its outputs, 1 being the coarsest. cap: the highest frequency that passes its filter, in cycles per
+    pixel along the longer side.
+    """
+
+    level: int | None = None
+    cap: float | None = None
+
+    def of(self, drawn: Field) -> Evaluate:
+        """What is shown of a field."""
+        level, cap = self.level, self.cap
+        if cap is not None:
+            return capped(drawn, cap * samples_across(drawn.signal["shape"]))
+        return drawn if level is None else lambda x: drawn.outputs(x)[level - 1]
 
 
 def check_same_size(file: Path, drawn: Field, first: Field) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from alfilter.analysis import filtered_encoding_of
+from alfilter.analysis import filter_of, filtered_encoding_of, samples_across
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_axes
 from alfilter.methods import Field
@@ -21,13 +21,22 @@ from alfilter.signals import GridSignal
 from alfilter.training import save
 from alfilter.viewer.base import Answer, Binary, Forbidden, Request, Viewer
 from alfilter.viewer.filter_facts import filter_at
-from alfilter.viewer.layers import PICTURES, Sampling, check_layer, field_tile, filter_tile, reference_tile, scale_of
-from alfilter.viewer.model import Model, at_level
+from alfilter.viewer.layers import (
+    PICTURES,
+    Sampling,
+    check_layer,
+    field_tile,
+    filter_tile,
+    reference_tile,
+    scale_of,
+)
+from alfilter.viewer.model import Detail, Model
 from alfilter.viewer.reference import nearest
 from alfilter.viewer.steering import MAX_DABS
 from alfilter.viewer.tiles import MAX_ZOOM, MIN_ZOOM, OCTAVE, TILE, Cache, Evaluate, TileIndex
 
 _MAX_QUEUED = 48  # tiles
+MAX_CAP = 1e3  # cycles per pixel
 
 
 class PictureViewer(Viewer):
@@ -116,13 +125,15 @@ class PictureViewer(Viewer):
         row, column = request.number("y"), request.number("x")
         if not (-0.5 <= row <= model.shape[0] - 0.5 and -0.5 <= column <= model.shape[1] - 0.5):
             raise UserError("the place lies outside the picture")
-        level = self._level(model, request)
-        return self.quick.run(lambda: self._probe(self._variant(model, request), level, row, column), request.is_wanted)
+        detail = self._detail(model, request)
+        return self.quick.run(
+            lambda: self._probe(self._variant(model, request), detail, row, column), request.is_wanted
+        )
 
     # ---- what is changed
 
     def steer(self, request: Request) -> dict[str, Any]:
-        """Paint on α: {m, gesture, dabs: [[x, y], …], radius, amount, kind}."""
+        """Paint on α: {m, gesture, dabs: [[x, y], …], radius, amount}."""
         model, dabs = self._model(request), request.values.get("dabs")
         if not isinstance(dabs, list) or not 1 <= len(dabs) <= MAX_DABS:
             raise UserError(f"steering takes 1 to {MAX_DABS} dabs at once")
@@ -132,9 +143,9 @@ class PictureViewer(Viewer):
             raise UserError("a dab is a pair of numbers") from None
         if places.shape != (len(dabs), 2) or not bool(torch.isfinite(places).all()) or bool((places.abs() > 1e6).any()):
             raise UserError("a dab is a pair of numbers inside the picture")
-        gesture, kind = str(request.values.get("gesture", ""))[:64], request.values.get("kind", "shift")
+        gesture = str(request.values.get("gesture", ""))[:64]
         radius, amount = request.number("radius"), request.number("amount")
-        box = self.quick.run(lambda: model.steer(gesture, places.flip(-1), radius, amount, kind), request.is_wanted)
+        box = self.quick.run(lambda: model.steer(gesture, places.flip(-1), radius, amount), request.is_wanted)
         number = self.models.index(model)
         self.cache.drop(lambda key, index: key[:2] == (number, "current") and index.touches(box))
         return self._state(model) | {"box": list(box)}
@@ -164,7 +175,7 @@ class PictureViewer(Viewer):
             raise UserError(f"{file.name} is a name that every run folder uses itself; give another name")
         if file.exists():
             raise UserError(f"{file.name} is there already; give another name")
-        save(model.current, file)
+        save(model.saved(), file)
         return {"file": str(file)}
 
     # ---- parts of the answers
@@ -188,14 +199,20 @@ class PictureViewer(Viewer):
         moment = request.integer("t") if "t" in request.values else None
         return model.variant(moment, original=request.values.get("v") == "0")
 
-    def _level(self, model: Model, request: Request) -> int | None:
-        """The level of detail that is asked for; None for the field's own value, the finest."""
+    def _detail(self, model: Model, request: Request) -> Detail:
+        """What is asked for of a model: one of its outputs (l), or its filter capped at a frequency (c)."""
+        if "c" in request.values:
+            cap = request.number("c")
+            if not 0 < cap <= MAX_CAP:
+                raise UserError(f"a cap is a number of cycles per pixel above 0, got {cap:g}")
+            filter_of(model.original)
+            return Detail(cap=cap)
         if "l" not in request.values:
-            return None
+            return Detail()
         level, count = request.integer("l"), len(model.levels)
         if not 1 <= level <= max(1, count):
             raise UserError(f"{model.original.spec['method']} has {max(1, count)} levels of detail, got number {level}")
-        return level if level < count else None
+        return Detail(level if level < count else None)
 
     def _model_layer(
         self, model: Model, layer: str, request: Request, sampling: Sampling
@@ -204,15 +221,15 @@ class PictureViewer(Viewer):
         check_layer(model, layer)
         is_original = request.values.get("v") == "0"
         stage = f"t{request.integer('t')}" if "t" in request.values else "original" if is_original else "current"
-        level = self._level(model, request)
+        detail = self._detail(model, request)
 
         def work() -> bytes:
             drawn = self._variant(model, request)
             if layer == "field":
-                return field_tile(model, drawn, level, sampling)
+                return field_tile(model, drawn, detail, sampling)
             return filter_tile(drawn, scale_of(layer), sampling)
 
-        key = (self.models.index(model), stage, layer, level)
+        key = (self.models.index(model), stage, layer, detail)
         return model.original.out_dim if layer == "field" else 1, key, work
 
     def _reference_layer(self, layer: str, sampling: Sampling) -> tuple[int, tuple[Any, ...], Callable[[], bytes]]:
@@ -221,8 +238,8 @@ class PictureViewer(Viewer):
         signal = self.reference[1]
         return signal.out_dim, ("reference", "", layer, None), lambda: reference_tile(signal, layer, sampling)
 
-    def _probe(self, drawn: Field, level: int | None, row: float, column: float) -> dict[str, Any]:
-        shape, shown = self.models[0].shape, at_level(drawn, level)
+    def _probe(self, drawn: Field, detail: Detail, row: float, column: float) -> dict[str, Any]:
+        shape, shown = self.models[0].shape, detail.of(drawn)
         place = [_coordinate(p, n) for p, n in zip((row, column), shape, strict=True)]
         sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip((row, column), shape, strict=True)]
         answer: dict[str, Any] = {"x": column, "y": row, "value": _value(shown, place).tolist(), "sample": sample[::-1]}
@@ -231,7 +248,7 @@ class PictureViewer(Viewer):
             fitted = _value(shown, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])
             answer |= {"reference": truth.tolist(), "error": (np.clip(fitted, 0, 1) - truth).tolist()}
         encoding = filtered_encoding_of(drawn)
-        return answer if encoding is None else answer | filter_at(encoding, place)
+        return answer if encoding is None else answer | filter_at(encoding, place, samples_across(shape))
 
 
 def _check_wanted(request: Request) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.analysis import filtered_encoding_of
-from alfilter.encodings import FilteredFourier
+from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
 from alfilter.evaluate import distances_at
 from alfilter.geometry.frame import Frame
@@ -84,7 +84,7 @@ class ShapeViewer(Viewer):
             "frame": self.frame.describe(),
             "levels": list(LEVELS),
             "sizes": list(SIZES),
-            "alpha": encoding and filter_facts(encoding, [2.0**level for level in range(encoding.levels)]),
+            "alpha": encoding and filter_facts(encoding),
         }
 
     def at(self, place: list[float]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class ShapeViewer(Viewer):
             self._meshes[level] = mesh_bytes(surface, alpha_at(self.encoding, surface.vertices))
 
 
-def alpha_at(encoding: FilteredFourier | None, points: NDArray[Any]) -> NDArray[np.float32] | None:
+def alpha_at(encoding: FilteredEncoding | None, points: NDArray[Any]) -> NDArray[np.float32] | None:
     """α at points (n, 3); None for a field that has none."""
     if encoding is None:
         return None

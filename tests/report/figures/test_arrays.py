@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.errors import UserError
 from alfilter.report.figures.arrays import (
-    KINDS,
-    band_kinds,
-    block_mean,
     curve,
     error_map,
     heldout_curve,
     radial_spectrum,
-    scale_frequencies,
     tapered,
     wants_log_steps,
 )
@@ -88,35 +84,6 @@ def test_taper_removes_the_border_of_a_ramp() -> None:
     plain, soft = (radial_spectrum(image)[1] for image in (ramp, tapered(ramp)))
     assert soft[25:32].sum() < 1e-3 * plain[25:32].sum()
     assert np.isfinite(tapered(np.ones((1, 1)))).all()
-
-
-def test_frequencies_of_the_scales() -> None:
-    across, per_sample = scale_frequencies(8, (257, 129))
-    assert across.tolist() == [1, 2, 4, 8, 16, 32, 64, 128]
-    assert per_sample[-1] == 0.5, "the finest of 8 scales is Nyquist's on 257 samples"
-    x = np.linspace(-1, 1, 257)
-    assert (np.diff(np.sign(np.sin(8 * np.pi * x + 0.1))) != 0).sum() == 2 * across[3], "two zeros per cycle"
-
-
-def test_kinds_by_hand() -> None:
-    alpha = np.array([-1.0, 1.99, 2.0, 15.0, 29.0, 29.01, 33.0])
-    assert [KINDS[k][:3] for k in band_kinds(alpha, 32, 4.0)] == ["low", "low", "ban", "ban", "ban", "hig", "hig"]
-    assert [KINDS[k] for k in band_kinds(np.array([2.0, 5.0, 6.0]), 8, 10.0)] == ["low-pass", "high-pass", "high-pass"]
-    assert [KINDS[k] for k in band_kinds(np.array([4.0]), 8, 10.0)] == ["all-pass"]
-
-
-@given(st.integers(2, 64), st.floats(0.5, 80), st.floats(-40, 100))
-def test_kinds_mirror(channels: int, bandwidth: float, alpha: float) -> None:
-    # Dyadic numbers, so that the mirrored bounds are exact.
-    bandwidth, alpha = round(bandwidth * 4) / 4, round(alpha * 4) / 4
-    here, there = (int(band_kinds(np.array([a]), channels, bandwidth)[0]) for a in (alpha, channels - 1 - alpha))
-    assert KINDS[there] == {"low-pass": "high-pass", "high-pass": "low-pass"}.get(KINDS[here], KINDS[here])
-
-
-@settings(max_examples=50)
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 20))
-def test_block_mean_keeps_constants(height: int, width: int, size: int) -> None:
-    assert (block_mean(np.full((height, width), 3.0), size) == 3.0).all()
 
 
 def test_curve_drops_what_is_not_a_finite_number() -> None:

@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from tests.support.pictures import SHAPES, opened
 
 from alfilter.errors import UserError
 from alfilter.report.figures import run as figures
 
 RNG = np.random.default_rng(0)
-SHAPES = [(64, 64), (40, 90), (90, 40), (1, 1), (1, 300), (300, 1), (4, 200)]
-
-
-def opened(png: bytes) -> Image.Image:
-    """The decoded picture, which must be large enough to read and not blank."""
-    image = Image.open(io.BytesIO(png))
-    image.load()
-    assert image.format == "PNG"
-    assert all(300 <= side <= 2500 for side in image.size), image.size
-    assert len(image.convert("RGB").getcolors(10**7) or []) > 2
-    return image
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_alpha(shape: tuple[int, int]) -> None:
-    opened(figures.alpha_figure(RNG.uniform(-2, 33, shape), in_dim=2, levels=8, bandwidth=4.0, samples=shape))
-
-
-@pytest.mark.parametrize(("levels", "bandwidth"), [(1, 1.0), (3, 40.0), (12, 6.0)])
-def test_alpha_of_any_band(levels: int, bandwidth: float) -> None:
-    opened(figures.alpha_figure(np.full((8, 8), 2.0), 2, levels, bandwidth, (8, 8)))
-
-
-def test_alpha_shares_by_hand() -> None:
-    title = figures._shares(np.array([[0.0, 15.0], [15.0, 31.0]]), 32, 4.0)
-    assert title == "low-pass 25%, band-pass 50%, high-pass 25%\nlow-pass: α < 2, high-pass: α > 29"
-
-
-@pytest.mark.parametrize("levels", [1, 2, 5, 8])
-@pytest.mark.parametrize("shape", SHAPES[:4])
-def test_scales(levels: int, shape: tuple[int, int]) -> None:
-    opened(figures.scale_response_figure(RNG.uniform(0, 1, (levels, *shape))))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -86,10 +53,6 @@ def test_spectrum(shape: tuple[int, int]) -> None:
 
 
 def test_wrong_shapes_are_named() -> None:
-    with pytest.raises(UserError, match=r"alpha must be a map \(H, W\) .* got shape \(4,\)"):
-        figures.alpha_figure(np.zeros(4), 2, 8, 4.0, (4, 4))
-    with pytest.raises(UserError, match=r"responses must have the shape \(L, H, W\)"):
-        figures.scale_response_figure(np.zeros((4, 4)))
     with pytest.raises(UserError, match=r"one shape \(H, W\), got \(2, 2\) and \(3, 3\)"):
         figures.spectrum_figure(np.zeros((2, 2)), np.zeros((3, 3)))
 

@@ -56,7 +56,7 @@ def test_the_command_writes_the_page_and_the_tables(folder: Path, tmp_path: Path
     done = alfilter("report", source, "--out", tmp_path / "r.html")
     assert done.code == 0
     assert done.out.startswith(f"{tmp_path / 'r.html'} 12 runs")
-    for kind, word in (("markdown", "| setting |"), ("csv", "study,setting,metric"), ("latex", r"\toprule")):
+    for kind, word in (("markdown", "| setting |"), ("csv", "study,signal,setting,metric"), ("latex", r"\toprule")):
         outcome = alfilter("report", source, "--format", kind)
         assert outcome.code == 0
         assert word in outcome.out

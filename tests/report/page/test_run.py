@@ -46,7 +46,7 @@ def test_report_of_a_run(folder: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert path == folder / "report.html"
     assert "<title>al-sine on b&gt;.png</title>" in text, "the name after the last slash, escaped"
-    for part in ("1 min 23 s", "198,915", "paper", "∞", "27.50", "<svg", "Map of the learned parameter"):
+    for part in ("1 min 23 s", "198,915", "paper", "∞", "27.50", "<svg", "Map of the filter"):
         assert part in text
     assert sorted(p.name for p in folder.iterdir() if p.name.startswith(".")) == [], "no temporary file stays"
 

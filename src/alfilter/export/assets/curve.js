@@ -1,5 +1,5 @@
 "use strict";
-// H_B^c(α) over the channels as a small chart, and in words.
+// H^c(α) over the channels or levels as a small chart, and in words.
 
 /* exported drawCurve, sayBand */
 
@@ -28,7 +28,7 @@ function drawCurve(svg, filter, alpha, response) {
     parts.push(tag("line", { class: "axis", x1: at, x2: at, y1: BOX.bottom + 34, y2: BOX.bottom + 38 }));
     parts.push(tag("text", { x: at, y: BOX.bottom + 50, "text-anchor": "middle" }, short(filter.frequencies[j])));
   }
-  parts.push(tag("text", { x: BOX.right, y: BOX.bottom + 29, "text-anchor": "end" }, `channel ↑ &#160; cycles per ${filter.unit} ↓`));
+  parts.push(tag("text", { x: BOX.right, y: BOX.bottom + 29, "text-anchor": "end" }, `${filter.axis} ↑ &#160; cycles per ${filter.unit} ↓`));
   svg.innerHTML = parts.join("");
 }
 
@@ -39,9 +39,9 @@ function short(frequency) {
 // Which channels pass by half or more, and the frequencies they carry.
 function sayBand(filter, alpha, response) {
   const open = response.flatMap((h, c) => (h >= 0.5 ? [c] : []));
-  if (!open.length) return `No channel passes by half or more at α = ${alpha.toFixed(2)}.`;
+  if (!open.length) return `No ${filter.axis} passes by half or more at α = ${alpha.toFixed(2)}.`;
   const scale = (c) => filter.frequencies[Math.floor((c * filter.levels) / filter.channels)];
   const [low, high] = [open[0], open[open.length - 1]], kind = (low === 0) === (high === filter.channels - 1)
     ? (low === 0 ? "everything passes" : "a band passes") : low === 0 ? "low frequencies pass" : "high frequencies pass";
-  return `Here ${kind}: channels ${low} to ${high}, ${short(scale(low))} to ${short(scale(high))} cycles per ${filter.unit}.`;
+  return `Here ${kind}: ${filter.axis}s ${low} to ${high}, ${short(scale(low))} to ${short(scale(high))} cycles per ${filter.unit}.`;
 }

@@ -50,7 +50,7 @@ float looked(int k, int which, vec2 x) {
 }`;
 
 const ENCODE = (tables) => WAVES + (tables ? TABLES(tables) : "") + `
-uniform sampler2D places, table; uniform int out4; uniform float band, kappa;
+uniform sampler2D places, table; uniform int out4; uniform float band, kappa, middle;
 out vec4 feature;
 float sigmoid(float t) { return t >= 0.0 ? 1.0 / (1.0 + exp(-t)) : exp(t) / (1.0 + exp(t)); }
 void main() {
@@ -62,7 +62,7 @@ void main() {
     float t = row.x * place.x + row.y * place.y, value = row.z < 0.5 ? t : row.z < 1.5 ? wave(t) : crest(t);
     ${tables ? "if (row.z > 2.5) value = looked(int(row.x), int(row.y), place.xy);" : ""}
     if (row.w >= 0.0) {
-      float offset = row.w - place.z;
+      float offset = row.w - place.z - middle;
       value *= sigmoid(kappa * (offset + 0.5 * band)) * sigmoid(kappa * (0.5 * band - offset))
         * (1.0 - exp(-kappa * band));
     }
@@ -192,7 +192,8 @@ function openGraphics(field, anyDriver) {
   const passes = [{ shader: compiled(ENCODE(grid)), textures: { table: list(padded(field.table, field.features)), ...tables },
     ints: { out4: quarter(field.features), wide: grid ? grid.features : 0 }, height: quarter(field.features),
     levels: grid && Int32Array.from(grid.levels.flatMap(({ cells, first, mask }) => [...cells, first, mask])),
-    floats: { snap: grid ? grid.snap : 0, band: field.filter ? field.filter.bandwidth : 0, kappa: field.filter ? field.filter.kappa : 0 } }];
+    floats: { snap: grid ? grid.snap : 0, band: field.filter ? field.filter.bandwidth : 0, kappa: field.filter ? field.filter.kappa : 0,
+      middle: field.filter ? field.filter.middle : 0 } }];
   for (const layer of field.layers) {
     const in4 = quarter(layer.inputs), out4 = quarter(layer.outputs);
     passes.push({ shader: compiled(LAYER(layer.shape, layer.gate?.kind)), height: out4, ints: { in4, out4 },

@@ -2,7 +2,7 @@
 // The field in plain script: what Python wrote, read back and evaluated. The page runs it on one point under the
 // cursor; the workers run the same text on whole tiles; webgl.js does the same on the graphics processor.
 
-/* exported readField, alphaAt, bandResponse, evaluateField, serveField */
+/* exported readField, alphaAt, bandResponse, cutOff, evaluateField, serveField */
 
 const LANES = 4; // values a point has on its way out: RGBA
 
@@ -31,10 +31,16 @@ function alphaAt(field, x0, x1) {
     + v * ((1 - u) * values[below + j] + u * values[below + next]);
 }
 
-// H_B^c(α) = σ(κ(c-α+B/2)) σ(κ(B/2-c+α)) (1-e^(-κB)): what the filter lets pass of channel c.
+// H_B^c = σ(κ(c-a+B/2)) σ(κ(B/2-c+a)) (1-e^(-κB)) with a = α + middle: what the filter lets pass of channel or level c.
 function bandResponse(filter, c, alpha) {
-  const { bandwidth, kappa } = filter, half = bandwidth / 2, sigmoid = (t) => 1 / (1 + Math.exp(-t));
-  return sigmoid(kappa * (c - alpha + half)) * sigmoid(kappa * (half - c + alpha)) * -Math.expm1(-kappa * bandwidth);
+  const { bandwidth, kappa, middle } = filter, half = bandwidth / 2, offset = c - alpha - middle;
+  const sigmoid = (t) => 1 / (1 + Math.exp(-t));
+  return sigmoid(kappa * (offset + half)) * sigmoid(kappa * (half - offset)) * -Math.expm1(-kappa * bandwidth);
+}
+
+// The filter's cut-off at α, in cycles per sample, pixel or what the page has.
+function cutOff({ cut_off: { first, step, top }, across }, alpha) {
+  return 2 ** (first + step * Math.min(alpha, top)) / across;
 }
 
 const SHAPES = {
@@ -63,12 +69,16 @@ function evaluateField(field, places, count) {
 function encode(field, places, count) {
   const { table, filter, features } = field, turn = 2 * Math.PI, out = new Float64Array(count * features);
   const corners = field.grid && { rows: new Int32Array(4), weights: new Float64Array(4) };
+  let passed = 1; // of the level at hand
   for (let p = 0, k = 0; p < count; p++) {
     const x0 = places[3 * p], x1 = places[3 * p + 1], alpha = places[3 * p + 2];
     for (let c = 0; c < features; c++, k++) {
       if (table[4 * c + 2] === 3) {
-        if (table[4 * c + 1] === 0) findCorners(field.grid, table[4 * c], x0, x1, corners);
-        out[k] = blend(field.grid, corners, table[4 * c + 1]);
+        if (table[4 * c + 1] === 0) {
+          findCorners(field.grid, table[4 * c], x0, x1, corners);
+          passed = table[4 * c + 3] < 0 ? 1 : bandResponse(filter, table[4 * c + 3], alpha);
+        }
+        out[k] = passed * blend(field.grid, corners, table[4 * c + 1]);
         continue;
       }
       const angle = table[4 * c] * x0 + table[4 * c + 1] * x1, kind = table[4 * c + 2], channel = table[4 * c + 3];

@@ -1,7 +1,7 @@
 "use strict";
 // The page: what is looked at, and what is said about the place under the cursor.
 
-/* global readField, alphaAt, bandResponse, evaluateField, openEngine, Tiles, SIDE, drawCurve, sayBand, drawAxes */
+/* global readField, alphaAt, bandResponse, cutOff, evaluateField, openEngine, Tiles, SIDE, drawCurve, sayBand, drawAxes */
 
 (async () => {
   const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
@@ -133,7 +133,8 @@
   const domain = (position, count) => (count > 1 ? (2 * position - (count - 1)) / (count - 1) : 0);
   function at(row, column) {
     const down = domain(row, rows), right = domain(column, columns);
-    const [x0, x1] = program.axes ? [right, -down] : [down, right], alpha = field.alpha ? alphaAt(field, x0, x1) : null;
+    const [x0, x1] = program.axes ? [right, -down] : [down, right];
+    const alpha = field.alpha ? Math.min(alphaAt(field, x0, x1), tiles.cap) : null;
     const values = [...evaluateField(field, Float64Array.of(x0, x1, alpha ?? 0), 1).subarray(0, width)];
     const response = field.filter ? Array.from({ length: field.filter.channels }, (_, c) => bandResponse(field.filter, c, alpha)) : null;
     return { x: [x0, x1], values, alpha, response };
@@ -149,7 +150,7 @@
       ["Place", program.axes ? program.axes.map((axis, k) => `${axis.name} ${place(axis, found.x[k])}`).join(", ")
         : `row ${here.row.toFixed(digits)}, column ${here.column.toFixed(digits)}`],
       [program.values ? program.values.join(", ") : "Value", found.values.map((v) => (program.values ? brief(v) : fixed(v, 3))).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
-      ...(field.alpha ? [["α", `${fixed(found.alpha, 2)} of ${field.filter.channels - 1}`]] : []),
+      ...(field.alpha ? [["Cut-off", `${rounded(cutOff(field.filter, found.alpha))} cycles per ${field.filter.unit}`]] : []),
     ];
     byId("facts").replaceChildren(...lines.flatMap(([name, value, swatch]) => {
       const term = document.createElement("dt"), entry = document.createElement("dd");
@@ -170,6 +171,7 @@
     return lines.map(([name, value]) => `${name}: ${value}`).join(". ");
   }
   const fixed = (number, digits) => number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1"); // no minus before zero
+  const rounded = (number) => Number(number.toPrecision(3)).toString();
   const brief = (number) => Number(number.toPrecision(5)).toString();
   const place = (axis, x) => brief(((x + 1) / 2) * (axis.high - axis.low) + axis.low);
 
@@ -213,6 +215,17 @@
     byId("opacity-shown").value = `${percent} %`;
     refresh();
   };
+  const detail = (place) => { // the cap on α: from the slowest scale to what was learned, even in log frequency
+    const { cut_off: { step: by, top, first }, frequencies, across } = field.filter;
+    const bottom = by ? (Math.log2(frequencies[0] * across) - first) / by : -1;
+    const cap = place >= 200 ? Infinity : bottom + ((top - bottom) * place) / 200, cycles = cutOff(field.filter, cap);
+    const said = place >= 200 ? "as learned" : `up to ${rounded(cycles)} cycles per ${field.filter.unit}`;
+    byId("detail").value = place;
+    byId("detail").setAttribute("aria-valuetext", said);
+    byId("detail-shown").value = said;
+    tiles.limit(cap);
+    look();
+  };
   const step = () => Math.max(canvas.width, canvas.height) / 10 / view.zoom;
   const keys = {
     ArrowLeft: () => setView({ column: view.column - step() }), ArrowRight: () => setView({ column: view.column + step() }),
@@ -251,8 +264,10 @@
   if (field.alpha) {
     for (const id of ["alpha-part", "curve-part", "alpha-key"]) byId(id).hidden = false;
     legend("legend");
-    byId("low").textContent = `${fixed(least, 1)}: smooth`;
-    byId("high").textContent = `${fixed(most, 1)}: fine`;
+    byId("low").textContent = rounded(cutOff(field.filter, least));
+    byId("high").textContent = rounded(cutOff(field.filter, most));
+    byId("low-high").textContent = `cycles per ${field.filter.unit}`;
+    byId("detail").addEventListener("input", (event) => detail(Number(event.target.value)));
   }
   const measure = () => {
     const box = canvas.getBoundingClientRect(), first = painted === null;
@@ -278,13 +293,13 @@
   start(await openEngine(field, program, bytes, code, wanted));
   // for tests and for the curious: the same numbers the page shows
   window.alfilter = {
-    field, view, at, setView, show, corner,
+    field, view, at, setView, show, corner, detail,
     get engine() { return tiles.engine.name; },
     get progress() { return tiles.progress; },
     get still() { return tiles.progress === 1 && !waiting; }, // everything is evaluated and painted
     get tiles() { return tiles.kept.size; },
     evaluate: async (points) => {
-      const places = Float32Array.from(points.flatMap(([a, b]) => [a, b, field.alpha ? alphaAt(field, a, b) : 0]));
+      const places = Float32Array.from(points.flatMap(([a, b]) => [a, b, field.alpha ? Math.min(alphaAt(field, a, b), tiles.cap) : 0]));
       return Array.from(await tiles.engine.evaluate(places));
     },
   };

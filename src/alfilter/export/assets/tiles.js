@@ -17,6 +17,15 @@ class Tiles {
   constructor(field, colour, shade, changed) {
     Object.assign(this, { field, colour, shade, changed, kept: new Map(), queue: [], zoom: 0, busy: 0, todo: 0, done: 0 });
     this.version = 0;
+    this.cap = Infinity; // of α
+  }
+
+  // Evaluate again with α capped: what is there stays until something better has come.
+  limit(cap) {
+    if (cap === this.cap) return;
+    this.cap = cap;
+    this.round = (this.round ?? 0) + 1; // what is on its way is of another cap
+    for (const tile of this.kept.values()) Object.assign(tile, { step: Infinity, parts: undefined, sum: null });
   }
 
   use(engine) {
@@ -69,7 +78,7 @@ class Tiles {
   }
 
   // Places of a tile's samples at a step: the middle of every block of step × step pixels, or one part of each pixel.
-  places(tile, step, out, first, part) {
+  places(tile, step, out, first, part, cap = this.cap) {
     const [rows, columns] = this.field.shape, count = SIDE / step, { each } = this;
     const inside = part === undefined ? [0.5, 0.5] : [Math.floor(part / each), part % each].map((k) => (k + 0.5) / each);
     const sample = (t, k, n, shift) => {
@@ -84,7 +93,7 @@ class Tiles {
         const right = at(tile.tx, j, columns, inside[1]), x0 = map ? right : down, x1 = map ? -down : right;
         out[p] = x0;
         out[p + 1] = x1;
-        out[p + 2] = this.field.alpha ? alphaAt(this.field, x0, x1) : 0;
+        out[p + 2] = this.field.alpha ? Math.min(alphaAt(this.field, x0, x1), cap) : 0;
       }
     }
   }
@@ -102,7 +111,7 @@ class Tiles {
       jobs.push({ ...this.queue.shift(), first: total, count });
       total += count;
     }
-    const places = new Float32Array(3 * total), zoom = this.zoom;
+    const places = new Float32Array(3 * total), zoom = this.zoom, round = this.round;
     for (const { tile, step, first, part } of jobs) this.places(tile, step, places, first, part);
     this.busy++;
     let values = null;
@@ -114,7 +123,7 @@ class Tiles {
     }
     if (version !== this.version) return;
     this.busy--;
-    if (zoom === this.zoom)
+    if (zoom === this.zoom && round === this.round)
       for (const { tile, step, first, count, part } of jobs)
         if (part !== undefined) this.add(tile, part, values.subarray(4 * first, 4 * (first + count)));
         else if (step < tile.step) {
@@ -151,7 +160,7 @@ class Tiles {
   overlay(tile) {
     if (!tile.alpha) {
       const places = new Float32Array(3 * SIDE * SIDE);
-      this.places(tile, 1, places, 0);
+      this.places(tile, 1, places, 0, undefined, Infinity);
       tile.alpha = this.draw(SIDE, (pixels) => {
         for (let p = 0; p < SIDE * SIDE; p++) this.shade(places[3 * p + 2], pixels, 4 * p);
       });

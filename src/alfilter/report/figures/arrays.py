@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError
 
 Array = NDArray[np.float64]
-KINDS = ("low-pass", "band-pass", "high-pass", "all-pass")
 
 
 def as_map(values: NDArray[Any], name: str) -> Array:
@@ -63,44 +62,6 @@ def tapered(image: NDArray[Any]) -> Array:
     pixels = as_map(image, "image")
     rows, columns = (np.hanning(size + 2)[1:-1] for size in pixels.shape)
     result: Array = (pixels - pixels.mean()) * rows[:, None] * columns[None, :]
-    return result
-
-
-def scale_frequencies(levels: int, samples: Iterable[int]) -> tuple[Array, Array]:
-    """Of each dyadic scale j: cycles across [-1, 1], which are 2^j, and cycles per sample, 2^j / (N − 1).
-
-    sin(2^j π x) turns 2^(j-1) times per unit, and [-1, 1] is two units long. N is the longer axis.
-
-    >>> across, per_sample = scale_frequencies(3, (5, 9))
-    >>> across.tolist(), per_sample.tolist()
-    ([1.0, 2.0, 4.0], [0.125, 0.25, 0.5])
-    """
-    across = np.exp2(np.arange(levels, dtype=np.float64))
-    return across, across / max(max(samples) - 1, 1)
-
-
-def band_kinds(alpha: NDArray[Any], channels: int, bandwidth: float) -> NDArray[np.int64]:
-    """Index into `KINDS` of the band [α − B/2, α + B/2] against the channels 0 … C_N − 1.
-
-    >>> [KINDS[k] for k in band_kinds(np.array([1.0, 15.0, 30.5]), channels=32, bandwidth=4.0)]
-    ['low-pass', 'band-pass', 'high-pass']
-    """
-    values = np.asarray(alpha, dtype=np.float64)
-    low, high = values < bandwidth / 2, values > channels - 1 - bandwidth / 2
-    return np.select([low & high, low, high], [3, 0, 2], default=1).astype(np.int64)
-
-
-def block_mean(values: Array, size: int) -> Array:
-    """The map (H, W) averaged over square blocks until no side is longer than `size`; a ragged rim is dropped.
-
-    >>> block_mean(np.arange(16.0).reshape(4, 4), 2)
-    array([[ 2.5,  4.5],
-           [10.5, 12.5]])
-    """
-    step = min(math.ceil(max(values.shape) / size), *values.shape)
-    rows, columns = (length // step for length in values.shape)
-    blocks = values[: rows * step, : columns * step].reshape(rows, step, columns, step)
-    result: Array = blocks.mean(axis=(1, 3))
     return result
 
 

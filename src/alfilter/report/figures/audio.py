@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
-from alfilter.encodings import FilteredFourier
+from alfilter.analysis import filtered_encoding_of, frequency_map, response_maps
+from alfilter.encodings import FilteredEncoding
 from alfilter.evaluate import Scores
 from alfilter.evaluate.streaming import excerpt, middle
 from alfilter.files import write_bytes
@@ -105,41 +105,31 @@ def spectrogram(values: Array, columns: int = 600) -> Array:
     return power
 
 
-def alpha_curve(encoding: FilteredFourier, count: int, rate: float) -> bytes:
-    """α over time in channels, and on the right the frequency in Hz that a scale carries."""
-    alpha = alpha_map(encoding, (min(count, _COLUMNS),)).numpy()
+def alpha_curve(encoding: FilteredEncoding, count: int, rate: float) -> bytes:
+    """The cut-off over time in Hz, on a logarithmic scale."""
+    hertz = frequency_map(encoding, (min(count, _COLUMNS),)).numpy() * rate / max(1, count - 1)
     figure = canvas.new_figure(8.4, 2.8)
     axes = figure.add_subplot()
-    seconds = np.linspace(0, (count - 1) / rate, len(alpha))
-    axes.plot(seconds, alpha, color=canvas.BLUE, linewidth=1)
-    half = encoding.bandwidth / 2
-    axes.fill_between(seconds, alpha - half, alpha + half, color=canvas.BLUE, alpha=0.15, linewidth=0)
-    channels = 2 * encoding.levels
-    axes.set(xlabel="seconds", ylabel="α in channels", xlim=(0, count / rate), ylim=(-0.5, channels - 0.5))
-    right = axes.secondary_yaxis("right")
-    right.set_yticks(2 * np.arange(encoding.levels) + 0.5, _hertz(encoding.levels, count, rate))
-    right.tick_params(length=2, labelsize=7)
-    right.set_ylabel("Hz")
+    axes.plot(np.linspace(0, (count - 1) / rate, len(hertz)), hertz, color=canvas.BLUE, linewidth=1)
+    axes.axhline(rate / 2, color=canvas.GREY, linewidth=0.8, linestyle="--", label="half the sampling rate")
+    axes.set(xlabel="seconds", ylabel="cut-off in Hz", xlim=(0, count / rate), yscale="log")
+    axes.legend(frameon=False, fontsize=8)
     canvas.plain_axes(axes)
     return canvas.png_bytes(figure)
 
 
-def scale_strip(encoding: FilteredFourier, count: int, rate: float) -> bytes:
-    """H̄_j(α(t)) of every dyadic scale over time, from 0 to 1."""
+def scale_strip(encoding: FilteredEncoding, count: int, rate: float) -> bytes:
+    """H̄_j(α(t)) of every scale over time, from 0 to 1."""
     maps = response_maps(encoding, (min(count, _COLUMNS),)).numpy()  # (L, n)
     figure = canvas.new_figure(8.4, 2.8)
     axes = figure.add_subplot()
     extent = (0.0, count / rate, -0.5, encoding.levels - 0.5)
     image = axes.imshow(maps, origin="lower", aspect="auto", extent=extent, cmap="viridis", vmin=0.0, vmax=1.0)
-    axes.set_yticks(range(encoding.levels), _hertz(encoding.levels, count, rate), fontsize=7)
+    hertz = encoding.level_frequencies().numpy() * rate / max(1, count - 1)
+    axes.set_yticks(range(encoding.levels), [f"{each:.3g}" for each in hertz], fontsize=7)
     axes.set(xlabel="seconds", ylabel="Hz of the scale")
-    figure.colorbar(image, ax=axes, fraction=0.04, label=r"$\bar{H}_j(\alpha(t))$")
+    figure.colorbar(image, ax=axes, fraction=0.04, label="share that passes")
     return canvas.png_bytes(figure)
-
-
-def _hertz(levels: int, count: int, rate: float) -> list[str]:
-    """The frequency of every scale j: 2^j cycles from the first sample to the last."""
-    return [f"{2**j * rate / max(1, count - 1):.3g}" for j in range(levels)]
 
 
 def _parts(seen: NDArray[np.bool_] | None) -> list[tuple[Any, str, str | None]]:

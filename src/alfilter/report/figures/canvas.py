@@ -1,9 +1,12 @@
-"""What every figure starts from and ends with: a figure without pyplot, plain axes, PNG bytes, three colours."""
+"""What every figure starts from and ends with: a figure without pyplot, plain axes, maps, PNG bytes, three colours."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from alfilter.runtime.stages import PICTURES, advance
 
@@ -38,3 +41,17 @@ def plain_axes(axes: Axes) -> None:
     """Two spines and a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
+
+
+def map_size(shape: tuple[int, ...], extra: float) -> tuple[float, float]:
+    """Inches for a map of this shape with `extra` for its bar; a strip keeps room for its labels."""
+    ratio = float(np.clip(shape[0] / shape[1], 0.35, 2.0))
+    width = 4.2 if ratio <= 1 else 4.2 / ratio
+    return max(width, 3.2) + extra, max(width * ratio, 2.6) + 0.3
+
+
+def show_map(axes: Axes, values: NDArray[np.float64], colours: str, low: float, high: float) -> Any:
+    """The map as an image, row 0 on top; a very long strip is stretched to be seen at all."""
+    slender = max(values.shape) > 6 * min(values.shape)
+    axes.set(xticks=[], yticks=[])
+    return axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto" if slender else "equal")

@@ -8,12 +8,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from alfilter.analysis import alpha_map, filtered_encoding_of, response_maps
+from alfilter.analysis import filtered_encoding_of, frequency_map, response_maps
 from alfilter.evaluate import Scores, sample_axes
 from alfilter.files import write_bytes
 from alfilter.methods import Field
-from alfilter.report.figures import canvas
-from alfilter.report.figures import run as figures
+from alfilter.report.figures import canvas, frequency
 from alfilter.runs.folder import RunFolder
 from alfilter.tasks.points import PointTask
 
@@ -31,12 +30,13 @@ def draw_points(folder: RunFolder, model: Field, task: PointTask, scores: Scores
     write_bytes(folder.picture("parity"), parity_figure(task, scores.samples))
     encoding = filtered_encoding_of(model)
     if encoding is not None and task.in_dim == 2:
-        shape, (across, along) = (_SIDE, _SIDE), task.signal.per_axis
-        alpha = upright(alpha_map(encoding, shape).numpy())
-        picture = figures.alpha_figure(alpha, 2, encoding.levels, encoding.bandwidth, (along, across))
-        write_bytes(folder.picture("alpha"), picture)
+        shape, unit = (_SIDE, _SIDE), "cycles across the domain"
+        write_bytes(
+            folder.picture("alpha"), frequency.alpha_figure(upright(frequency_map(encoding, shape).numpy()), unit)
+        )
         maps = np.stack([upright(each) for each in response_maps(encoding, shape).numpy()])
-        write_bytes(folder.picture("scales"), figures.scale_response_figure(maps))
+        panels = frequency.scale_response_figure(maps, encoding.level_frequencies().numpy(), unit)
+        write_bytes(folder.picture("scales"), panels)
 
 
 def upright(values: NDArray[Any]) -> NDArray[Any]:

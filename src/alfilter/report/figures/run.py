@@ -10,74 +10,27 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.report.figures.arrays import (
-    KINDS,
     Array,
     as_map,
-    band_kinds,
-    block_mean,
     curve,
     error_map,
     heldout_curve,
     radial_spectrum,
-    scale_frequencies,
     tapered,
     wants_log_steps,
 )
-from alfilter.report.figures.canvas import BLUE, GREY, RED, new_figure, plain_axes, png_bytes
+from alfilter.report.figures.canvas import BLUE, GREY, RED, map_size, new_figure, plain_axes, png_bytes, show_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colorbar import Colorbar
 
 __all__ = [
-    "alpha_figure",
     "convergence_figure",
     "error_figure",
     "error_map",
     "radial_spectrum",
-    "scale_response_figure",
     "spectrum_figure",
 ]
-
-
-def alpha_figure(alpha: NDArray[Any], in_dim: int, levels: int, bandwidth: float, samples: tuple[int, int]) -> bytes:
-    """The map α(x) (H, W), its colours read in channels on the left and as frequency on the right.
-
-    Lines on map and bar part low-pass (α < B/2), band-pass and high-pass (α > C_N − 1 − B/2).
-    """
-    values, channels = as_map(alpha, "alpha"), 2 * in_dim * levels
-    figure = new_figure(*_map_size(values.shape, extra=1.7))
-    axes = figure.add_subplot()
-    image = _show(axes, values, "viridis", 0.0, float(channels - 1))
-    bar = figure.colorbar(image, ax=axes, fraction=0.06, pad=0.03, extend=_extend(values, 0.0, channels - 1.0))
-    bar.ax.yaxis.set_ticks_position("left")
-    bar.ax.yaxis.set_label_position("left")
-    bar.set_label("α in channels")
-    _frequency_scale(bar, in_dim, levels, samples)
-    edges = sorted({bandwidth / 2, channels - 1 - bandwidth / 2})
-    _mark_edges(axes, bar, values, [edge for edge in edges if 0 < edge < channels - 1])
-    axes.set_title(_shares(values, channels, bandwidth), loc="left", fontsize=9)
-    return png_bytes(figure)
-
-
-def scale_response_figure(responses: NDArray[Any]) -> bytes:
-    """The maps H̄_j(α(x)) of all dyadic scales, (L, H, W), side by side on the one scale 0 … 1."""
-    maps = np.asarray(responses, dtype=np.float64)
-    if maps.ndim != 3 or maps.size == 0:
-        raise UserError(f"responses must have the shape (L, H, W) with at least one value, got {maps.shape}")
-    columns = min(4, len(maps))
-    rows = -(-len(maps) // columns)
-    cell = float(np.clip(maps.shape[1] / maps.shape[2], 0.4, 2.0))
-    figure = new_figure(1.4 * columns + 0.8, max((1.4 * cell + 0.3) * rows, 1.8))
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
-    for j, axes in enumerate(grid):
-        if j >= len(maps):
-            axes.set_axis_off()
-            continue
-        image = _show(axes, maps[j], "viridis", 0.0, 1.0)
-        axes.set_title(f"$j={j}$: {2**j} cycle{'s' if j else ''}", fontsize=9)
-    figure.colorbar(image, ax=list(grid), fraction=0.04, label=r"$\bar{H}_j(\alpha(x))$")
-    return png_bytes(figure)
 
 
 def error_figure(error: NDArray[Any]) -> bytes:
@@ -86,9 +39,9 @@ def error_figure(error: NDArray[Any]) -> bytes:
     finite = values[np.isfinite(values)]
     top = float(np.percentile(finite, 99.5)) if finite.size else 0.0
     limit = top if top > 0 else 1.0
-    figure = new_figure(*_map_size(values.shape, extra=1.1))
+    figure = new_figure(*map_size(values.shape, extra=1.1))
     axes = figure.add_subplot()
-    image = _show(axes, values, "magma", 0.0, limit)
+    image = show_map(axes, values, "magma", 0.0, limit)
     figure.colorbar(
         image, ax=axes, fraction=0.06, extend=_extend(values, 0.0, limit), label="mean |error| over channels"
     )
@@ -154,55 +107,10 @@ def spectrum_figure(target: NDArray[Any], recon: NDArray[Any]) -> bytes:
     return png_bytes(figure)
 
 
-def _map_size(shape: tuple[int, ...], extra: float) -> tuple[float, float]:
-    """Inches for a map of this shape with `extra` for its bar; a strip keeps room for its labels."""
-    ratio = float(np.clip(shape[0] / shape[1], 0.35, 2.0))
-    width = 4.2 if ratio <= 1 else 4.2 / ratio
-    return max(width, 3.2) + extra, max(width * ratio, 2.6) + 0.3
-
-
-def _show(axes: Axes, values: Array, colours: str, low: float, high: float) -> Any:
-    """The map as an image, row 0 on top; a very long strip is stretched to be seen at all."""
-    slender = max(values.shape) > 6 * min(values.shape)
-    axes.set(xticks=[], yticks=[])
-    return axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto" if slender else "equal")
-
-
 def _extend(values: Array, low: float, high: float) -> Any:
     """Which ends of the colour bar are exceeded, in matplotlib's words."""
     ends = (bool((values < low).any()), bool((values > high).any()))
     return {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[ends]
-
-
-def _frequency_scale(bar: Colorbar, in_dim: int, levels: int, samples: tuple[int, int]) -> None:
-    """Ticks on the bar's right: one per dyadic scale, in the middle of its 2·d_in channels."""
-    across, per_sample = scale_frequencies(levels, samples)
-    right = bar.ax.secondary_yaxis("right")
-    centres = (np.arange(levels) + 0.5) * 2 * in_dim - 0.5
-    right.set_yticks(centres, [f"{a:.0f}  ({s:.2g})" for a, s in zip(across, per_sample, strict=True)])
-    right.tick_params(length=2, labelsize=8)
-    right.set_ylabel("cycles across the domain\n(cycles per sample of the longer side)", fontsize=8)
-
-
-def _mark_edges(axes: Axes, bar: Colorbar, values: Array, edges: list[float]) -> None:
-    """Lines where the band leaves the channel axis: on the bar, and on the map averaged to 96 blocks."""
-    coarse = block_mean(values, 96)
-    rows, columns = coarse.shape
-    for edge in edges:
-        bar.ax.axhline(edge, color="white", linewidth=2.2)
-        bar.ax.axhline(edge, color="black", linewidth=1.0)
-        if min(rows, columns) > 1 and coarse.min() < edge < coarse.max():
-            step = max(values.shape) // max(rows, columns)
-            across, down = ((np.arange(n) + 0.5) * step - 0.5 for n in (columns, rows))
-            for color, width in (("white", 1.4), ("black", 0.6)):
-                axes.contour(across, down, coarse, levels=[edge], colors=color, linewidths=width)
-
-
-def _shares(values: Array, channels: int, bandwidth: float) -> str:
-    """How much of the map does what, with the bounds in α."""
-    share = np.bincount(band_kinds(values, channels, bandwidth).ravel(), minlength=len(KINDS)) / values.size
-    parts = [f"{name} {part:.0%}" for name, part in zip(KINDS, share, strict=True) if part > 0]
-    return f"{', '.join(parts)}\nlow-pass: α < {bandwidth / 2:g}, high-pass: α > {channels - 1 - bandwidth / 2:g}"
 
 
 def _rates(line: Mapping[str, Any]) -> Sequence[str]:

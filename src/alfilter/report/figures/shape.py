@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.analysis import filtered_encoding_of
-from alfilter.encodings import FilteredFourier
+from alfilter.encodings import FilteredEncoding
 from alfilter.evaluate import Scores, distances_at
 from alfilter.files import write_bytes
 from alfilter.geometry.repair import Triangles
@@ -16,11 +16,10 @@ from alfilter.geometry.splat import splat
 from alfilter.methods import Field
 from alfilter.metrics.shape import surface_samples
 from alfilter.report.figures.canvas import new_figure, png_bytes
-from alfilter.report.figures.run import alpha_figure
+from alfilter.report.figures.frequency import alpha_figure
 from alfilter.runs.folder import RunFolder
 from alfilter.signals import write_image
 from alfilter.tasks import SdfTask
-from alfilter.tasks.sdf import RESOLUTION
 
 _SPLATS = 1_500_000  # points of a surface that are drawn
 _SIDE = 192  # of the slice
@@ -39,10 +38,10 @@ def draw_shape(folder: RunFolder, model: Field, task: SdfTask, scores: Scores) -
         write_bytes(folder.picture("alpha"), alpha_slice(encoding))
 
 
-def alpha_slice(encoding: FilteredFourier) -> bytes:
-    """α in the plane of `slice_figure`, the first axis to the right and the second upwards."""
-    alpha = distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), _plane()).reshape(_SIDE, _SIDE)
-    return alpha_figure(alpha[::-1], encoding.in_dim, encoding.levels, encoding.bandwidth, (RESOLUTION, RESOLUTION))
+def alpha_slice(encoding: FilteredEncoding) -> bytes:
+    """The cut-off in the plane of `slice_figure`, the first axis to the right and the second upwards."""
+    cut_off = distances_at(lambda x: encoding.local_frequency(x).unsqueeze(-1), _plane()).reshape(_SIDE, _SIDE)
+    return alpha_figure(cut_off[::-1], "cycles across the domain")
 
 
 def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:

@@ -8,23 +8,24 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from alfilter.analysis import alpha_map, filtered_encoding_of
+from alfilter.analysis import filtered_encoding_of, frequency_map, samples_across
 from alfilter.methods import Field
 from alfilter.metrics.image import psnr
 from alfilter.report.figures import canvas
 from alfilter.report.figures.arrays import error_map
+from alfilter.report.figures.frequency import frequency_range, label_in_cycles
 from alfilter.tasks import GridTask
 
 Picture = NDArray[Any]
 
 
 def sparse_figure(
-    truth: Picture, prediction: Picture, seen: NDArray[np.bool_], alpha: Picture | None, scores: dict[str, float]
+    truth: Picture, prediction: Picture, seen: NDArray[np.bool_], cut_off: Picture | None, scores: dict[str, float]
 ) -> bytes:
-    """Two rows: truth, masked input, masked error; reconstruction, error, α map (none: five panels).
+    """Two rows: truth, masked input, masked error; reconstruction, error, cut-off (none: five panels).
 
-    truth, prediction: (H, W, c) in [0, 1]. seen: (H, W). alpha: (H', W') in channels. scores: shown in the titles,
-    `seen` and `unseen` in dB. Both errors share one scale, so that the gap between seen and unseen pixels is seen.
+    truth, prediction: (H, W, c) in [0, 1]. seen: (H, W). cut_off: (H', W') in cycles per pixel. scores: shown in the
+    titles, `seen` and `unseen` in dB. Both errors share one scale, so that the gap between them is seen.
     """
     clipped = np.clip(prediction, 0, 1)
     error = error_map(clipped, truth)
@@ -39,11 +40,12 @@ def sparse_figure(
     _picture(panels[3], clipped, "reconstruction")
     image = _map(panels[4], error, "magma", top, f"error{_dB(scores, 'unseen', ' unseen')}")
     figure.colorbar(image, ax=panels[[2, 4]].tolist(), fraction=0.04, location="bottom")
-    if alpha is None:
+    if cut_off is None:
         panels[5].set_axis_off()
     else:
-        drawn = _map(panels[5], alpha, "viridis", None, "α in channels")
-        figure.colorbar(drawn, ax=panels[5], fraction=0.045)
+        low, high = frequency_range(cut_off)
+        drawn = _map(panels[5], np.log2(cut_off.clip(low, high)), "viridis", None, "cut-off in cycles per pixel")
+        label_in_cycles(figure.colorbar(drawn, ax=panels[5], fraction=0.045), low, high)
     return canvas.png_bytes(figure)
 
 
@@ -54,11 +56,12 @@ def sparse_picture(model: Field, task: GridTask, prediction: Picture, target: Pi
     flat[task.seen.numpy()] = True
     seen = flat.reshape(task.signal.shape)
     encoding = filtered_encoding_of(model)
-    alpha = None if encoding is None else alpha_map(encoding, tuple(min(n, 512) for n in task.signal.shape)).numpy()
+    drawn, across = tuple(min(n, 512) for n in task.signal.shape), samples_across(task.signal.shape)
+    cut_off = None if encoding is None else frequency_map(encoding, drawn).numpy() / across
     left, right = torch.from_numpy(prediction), torch.from_numpy(target)
     masks = {"seen": torch.from_numpy(seen), "unseen": torch.from_numpy(~seen)}
     scores = {name: psnr(left[mask][None], right[mask][None]) for name, mask in masks.items()}
-    return sparse_figure(target, prediction, seen, alpha, scores)
+    return sparse_figure(target, prediction, seen, cut_off, scores)
 
 
 def _dB(scores: dict[str, float], name: str, word: str = "") -> str:

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from alfilter.analysis import filtered_encoding_of
-from alfilter.encodings import FilteredFourier
+from alfilter.analysis import filtered_encoding_of, samples_across
+from alfilter.encodings import FilteredEncoding
 from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_axes
 from alfilter.files import write_bytes
 from alfilter.methods import Field
-from alfilter.report.figures import canvas
+from alfilter.report.figures import canvas, frequency
 from alfilter.report.figures import run as figures
 from alfilter.report.figures.arrays import error_map
 from alfilter.runs.folder import RunFolder
@@ -39,13 +39,13 @@ def draw_volume(folder: RunFolder, model: Field, task: VolumeTask, scores: Score
     write_bytes(folder.picture("planes"), planes_figure(model, task, planes_of(task)))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
-        alpha = alpha_slice(encoding, shape, middle)
-        samples = int(shape[1]), int(shape[2])
-        picture = figures.alpha_figure(alpha, encoding.in_dim, encoding.levels, encoding.bandwidth, samples)
-        write_bytes(folder.picture("alpha"), picture)
+        unit, across = "cycles per sample", samples_across(shape)
+        write_bytes(folder.picture("alpha"), frequency.alpha_figure(frequency_slice(encoding, shape, middle), unit))
         device = encoding.alpha.values.device
         maps = slice_of(lambda x: encoding.responses(x.to(device)), shape, middle)
-        write_bytes(folder.picture("scales"), figures.scale_response_figure(np.moveaxis(maps, -1, 0)))
+        of_scales = encoding.level_frequencies().numpy() / across
+        panels = frequency.scale_response_figure(np.moveaxis(maps, -1, 0), of_scales, unit)
+        write_bytes(folder.picture("scales"), panels)
 
 
 def planes_of(task: VolumeTask) -> list[Plane]:
@@ -77,10 +77,11 @@ def true_slice(task: VolumeTask, plane: Plane) -> Array:
     return values
 
 
-def alpha_slice(encoding: FilteredFourier, shape: tuple[int, ...], plane: Plane) -> Array:
-    """α in channels on a plane: (rows, columns)."""
+def frequency_slice(encoding: FilteredEncoding, shape: tuple[int, ...], plane: Plane) -> Array:
+    """The cut-off in cycles per sample on a plane: (rows, columns)."""
     device = encoding.alpha.values.device
-    return slice_of(lambda x: encoding.alpha(x.to(device)).unsqueeze(-1), shape, plane)[..., 0]
+    cut_off = slice_of(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), shape, plane)[..., 0]
+    return cut_off / samples_across(shape)
 
 
 def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> bytes:
@@ -88,25 +89,27 @@ def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> by
     encoding = filtered_encoding_of(model)
     shape, columns = task.signal.shape, 3 if encoding is None else 4
     slices = [(true_slice(task, plane), slice_of(model, shape, plane)) for plane in planes]
+    cut_offs = [] if encoding is None else [frequency_slice(encoding, shape, plane) for plane in planes]
     errors = [error_map(np.clip(fitted, 0, 1), truth) for truth, fitted in slices]
     top = max(max(float(np.percentile(error, 99.5)) for error in errors), 1e-6)
     heights = [float(np.clip(error.shape[0] / error.shape[1], 0.4, 1.6)) for error in errors]
     figure = canvas.new_figure(2.3 * columns + 0.8, 2.3 * sum(heights) + 0.5)
     grid = figure.subplots(len(planes), columns, squeeze=False, height_ratios=heights)
-    for row, plane, (truth, fitted), error in zip(grid, planes, slices, errors, strict=True):
+    for k, (row, plane, (truth, fitted), error) in enumerate(zip(grid, planes, slices, errors, strict=True)):
         _picture(row[0], truth, _plane_name(task, plane))
         _picture(row[1], fitted, "fit")
         wrong = row[2].imshow(error, cmap="magma", vmin=0.0, vmax=top)
         row[2].set_title("error", loc="left", fontsize=9)
         if encoding is not None:
-            high = 2.0 * encoding.in_dim * encoding.levels - 1
-            alpha = row[3].imshow(alpha_slice(encoding, shape, plane), cmap="viridis", vmin=0.0, vmax=high)
-            row[3].set_title("α in channels", loc="left", fontsize=9)
+            low, high = frequency.frequency_range(np.concatenate([each.ravel() for each in cut_offs]))
+            colours = row[3].imshow(np.log2(cut_offs[k]), cmap="viridis", vmin=np.log2(low), vmax=np.log2(high))
+            row[3].set_title("cut-off in cycles per sample", loc="left", fontsize=9)
     for axes in grid.ravel():
         axes.set(xticks=[], yticks=[])
     figure.colorbar(wrong, ax=grid[:, 2].tolist(), fraction=0.05, location="bottom")
     if encoding is not None:
-        figure.colorbar(alpha, ax=grid[:, 3].tolist(), fraction=0.05, location="bottom")
+        bar = figure.colorbar(colours, ax=grid[:, 3].tolist(), fraction=0.05, location="bottom")
+        frequency.label_in_cycles(bar, low, high)
     return canvas.png_bytes(figure)
 
 

@@ -12,7 +12,17 @@ from alfilter.report.overview import pictures
 from alfilter.report.overview.collect import FOLDERS, Collection, Entry
 from alfilter.report.overview.curves import MAX_CURVES, curves_key, curves_svg, mean_curves
 from alfilter.report.overview.facts import Facts
-from alfilter.report.overview.tables import Column, Row, Table, Value, shown, tabulate
+from alfilter.report.overview.tables import (
+    Column,
+    Row,
+    Table,
+    Value,
+    around,
+    difference_text,
+    shown,
+    signals_of,
+    tabulate,
+)
 from alfilter.report.page.document import document
 from alfilter.report.page.labels import CHARTS as RUN_CHARTS
 from alfilter.report.page.labels import METRICS
@@ -21,13 +31,20 @@ TITLES = {FOLDERS: "Runs"}
 _CLASS = {"holds": "holds", "does not hold": "fails", "not decided here": "open"}
 
 
-def render_overview(collection: Collection, title: str = "Report", facts: Facts | None = None) -> str:
-    """The whole page. facts: what stands beside the numbers: printed values, verdicts, captions."""
+def render_overview(
+    collection: Collection, title: str = "Report", facts: Facts | None = None, baseline: str | None = None
+) -> str:
+    """The whole page. facts: what stands beside the numbers: printed values, verdicts, captions.
+
+    baseline: the row that the others of its study are compared with.
+    """
     facts = facts or Facts()
     studies = collection.studies()
     parts = [_header(title, collection, bool(facts.claims))]
     parts += ["<main>", _claims(facts.claims)]
-    parts += [_study(name, entries, collection.figures.get(name, {}), facts) for name, entries in studies.items()]
+    for name, entries in studies.items():
+        own = baseline if any(entry.group == baseline for entry in entries) else None
+        parts.append(_study(name, entries, collection.figures.get(name, {}), facts, own))
     parts.append("</main>")
     return document(title, parts, ["page", "overview"])
 
@@ -72,16 +89,20 @@ def _claim_row(claim: str, where: str, verdict: str, evidence: str, command: str
     )
 
 
-def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes], facts: Facts) -> str:
+def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes], facts: Facts, baseline: str | None) -> str:
     title, printed = facts.printed.get(name, ("", {}))
     beside = (
         f'<p class="soft">Printed: the paper\'s table “{escape(title)}”. Bold is the best here.</p>' if printed else ""
     )
+    table = tabulate(name, entries, printed, baseline=baseline)
+    note = f'<p class="soft">{escape(table.note)}.</p>' if table.note else ""
     heading = f"{escape(TITLES.get(name, name))} <small>{_count(len(entries), 'run')}</small>"
     parts = [
         f'<section id="{_anchor(name)}"><h2>{heading}</h2>',
-        html_table(tabulate(name, entries, printed)),
+        html_table(table),
+        note,
         beside,
+        _per_signal(name, entries, baseline),
         _curves(entries),
         pictures.comparisons(entries),
         pictures.contact_sheet(entries),
@@ -92,6 +113,16 @@ def _study(name: str, entries: Sequence[Entry], figures: dict[str, bytes], facts
     return "".join(parts)
 
 
+def _per_signal(name: str, entries: Sequence[Entry], baseline: str | None) -> str:
+    """A folded table for every signal, where there are several and something was repeated on them."""
+    signals = signals_of(entries)
+    if name == FOLDERS or len(signals) < 2:
+        return ""
+    tables = [tabulate(name, entries, baseline=baseline, signal=signal) for signal in signals]
+    shown_tables = "".join(f"<h4>{escape(table.signal or '')}</h4>{html_table(table)}" for table in tables)
+    return f"<details><summary>Signal by signal</summary>{shown_tables}</details>"
+
+
 def html_table(table: Table) -> str:
     """A table whose columns sort; the best of a column stands out, printed values are in a column of their own."""
     heads = [_head("Setting", ""), _head("Runs", "number")]
@@ -100,6 +131,8 @@ def html_table(table: Table) -> str:
         heads.append(_head(column.label + arrow, "number", METRICS.get(column.metric, ("", "", 0, ""))[3]))
         if column.has_printed:
             heads.append(_head("printed", "number printed", "What the paper prints"))
+        if table.baseline is not None:
+            heads.append(_head(f"Δ to {table.baseline}", "number", "Mean difference of paired runs, 95 % interval"))
     heads += [_head("Parameters", "number"), _head("Seconds", "number"), _head("Steps", "number")]
     body = "".join(_html_row(table, row) for row in table.rows)
     return (
@@ -121,6 +154,9 @@ def _html_row(table: Table, row: Row) -> str:
         cells.append(_cell(_value(column, value, best), value.mean))
         if column.has_printed:
             cells.append(_cell(shown(value.printed, column.digits), value.printed, " printed"))
+        if table.baseline is not None:
+            change = value.difference
+            cells.append(_cell(difference_text(column, value), None if change is None else change.mean))
     for number, digits in ((row.params, 0), (row.seconds, 1), (row.steps, 0)):
         cells.append(_cell(shown(number, digits), number))
     return f"<tr>{''.join(cells)}</tr>"
@@ -128,8 +164,8 @@ def _html_row(table: Table, row: Row) -> str:
 
 def _value(column: Column, value: Value, best: bool) -> str:
     text = shown(value.mean, column.digits)
-    around = f" <small>± {shown(value.spread, column.digits)}</small>" if value.spread is not None else ""
-    return f"<b>{text}</b>{around}" if best else text + around
+    spread = f"<small>{around(column, value)}</small>"
+    return (f"<b>{text}</b>" if best else text) + (spread if around(column, value) else "")
 
 
 def _cell(text: str, value: float | None, more: str = "") -> str:

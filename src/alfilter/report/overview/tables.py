@@ -1,14 +1,17 @@
-"""Result lines as tables: one row per setting, mean and spread per metric, the paper's value beside it."""
+"""Result lines as tables: one row per setting; means, spreads and differences; the paper's value beside them."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from alfilter.errors import UserError
+from alfilter.metrics.summary import Difference, Summary, paired, summarise
 from alfilter.report.overview.collect import Entry
 from alfilter.report.overview.facts import Values
 from alfilter.report.page.labels import METRICS
@@ -31,12 +34,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Value:
-    """Mean and standard deviation over `count` runs, and what the paper prints."""
+    """Mean and standard deviations over runs, what the paper prints, and the difference to the table's baseline."""
 
-    mean: float | None
-    spread: float | None
-    count: int
+    summary: Summary
     printed: float | None = None
+    difference: Difference | None = None
+
+    @property
+    def mean(self) -> float | None:
+        return self.summary.mean
 
 
 @dataclass(frozen=True)
@@ -53,19 +59,39 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The table of one study."""
+    """The table of one study, or of one of its signals. baseline: the row that the others are compared with."""
 
     study: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    signal: str | None = None
+    baseline: str | None = None
+
+    @property
+    def title(self) -> str:
+        return self.study if self.signal is None else f"{self.study}: {self.signal}"
+
+    @property
+    def note(self) -> str:
+        """What the numbers around the means are."""
+        seeds = any(value.summary.over_seeds is not None for row in self.rows for value in row.values)
+        signals = any(value.summary.over_signals is not None for row in self.rows for value in row.values)
+        parts = ["± standard deviation over signals"] if signals else []
+        parts += ["in brackets over the seeds of a signal"] if seeds else []
+        parts += (
+            [f"Δ: mean difference to {self.baseline} on the same signals and seeds, with its 95 % interval"]
+            if (self.baseline is not None)
+            else []
+        )
+        return "; ".join(parts)
 
     def best(self, index: int) -> float | None:
         """The best mean of a column, where one direction is better and there is a choice.
 
         Only rows with as many runs as any other count: one lucky picture is no mean.
         """
-        most = max((row.values[index].count for row in self.rows), default=0)
-        means = [row.values[index].mean for row in self.rows if row.values[index].count == most]
+        most = max((row.values[index].summary.runs for row in self.rows), default=0)
+        means = [row.values[index].mean for row in self.rows if row.values[index].summary.runs == most]
         known = [mean for mean in means if mean is not None]
         better = self.columns[index].better
         if not better or len(known) < 2:
@@ -73,19 +99,51 @@ class Table:
         return max(known) if better > 0 else min(known)
 
 
-def tabulate(study: str, entries: Sequence[Entry], printed: Values | None = None) -> Table:
+def tabulate(
+    study: str,
+    entries: Sequence[Entry],
+    printed: Values | None = None,
+    *,
+    baseline: str | None = None,
+    signal: str | None = None,
+) -> Table:
     """The table of a study's entries, rows in order of appearance; what was seen in different ways is never mixed.
 
-    printed: row → metric → what the paper prints.
+    printed: row → metric → what the paper prints. baseline: the row that the others are compared with, run by run.
+    signal: the only one that counts.
     """
+    entries = [entry for entry in entries if signal is None or entry.signal == signal]
     groups: dict[str, list[Entry]] = {}
     several = len({entry.observe for entry in entries}) > 1
     for entry in entries:
         groups.setdefault(f"{entry.group} · {entry.observe}" if several else entry.group, []).append(entry)
     values = printed or {}
     columns = tuple(_columns(entries, {name for row in values.values() for name in row}))
-    rows = [_row(group, members, columns, values.get(group, {})) for group, members in groups.items()]
-    return Table(study, columns, tuple(rows))
+    rows = [
+        _row(group, members, columns, values.get(group, {}), _reference(group, groups, baseline))
+        for group, members in groups.items()
+    ]
+    return Table(study, columns, tuple(rows), signal, baseline)
+
+
+def signals_of(entries: Sequence[Entry]) -> list[str]:
+    """The signals of some entries, in order of appearance."""
+    return list(dict.fromkeys(entry.signal for entry in entries))
+
+
+def check_baseline(name: str, entries: Sequence[Entry]) -> None:
+    """Refuse a baseline that no row is called."""
+    groups = list(dict.fromkeys(entry.group for entry in entries))
+    if name not in groups:
+        raise UserError(f"the baseline must be one of the rows {', '.join(groups)}, got {name!r}; name one of them")
+
+
+def _reference(group: str, groups: Mapping[str, Sequence[Entry]], baseline: str | None) -> Sequence[Entry]:
+    """The runs of the baseline that a row is compared with: those that saw as much."""
+    if baseline is None or group.partition(" · ")[0] == baseline:
+        return ()
+    own = group[len(group.partition(" · ")[0]) :]
+    return groups.get(baseline + own, ())
 
 
 def _columns(entries: Sequence[Entry], printed: set[str]) -> list[Column]:
@@ -101,24 +159,38 @@ def _columns(entries: Sequence[Entry], printed: set[str]) -> list[Column]:
     return columns
 
 
-def _row(group: str, members: Sequence[Entry], columns: Sequence[Column], printed: Mapping[str, float]) -> Row:
+def _row(
+    group: str,
+    members: Sequence[Entry],
+    columns: Sequence[Column],
+    printed: Mapping[str, float],
+    reference: Sequence[Entry],
+) -> Row:
     values = []
     for column in columns:
-        parts = [entry.heldout if column.is_heldout else entry.metrics for entry in members]
-        values_of_runs = [number for part in parts if (number := _number(part.get(column.metric))) is not None]
+        own = _values(members, column)
         beside = printed.get(column.metric) if column.has_printed else None
-        values.append(Value(*_mean(values_of_runs), len(values_of_runs), beside))
+        difference = paired(_by_run(own), _by_run(_values(reference, column)))
+        values.append(Value(summarise([(entry.picture_key, value) for entry, value in own]), beside, difference))
     params, seconds, steps = (
-        _mean([number for entry in members if (number := _number(getattr(entry, name))) is not None])[0]
+        _mean([number for entry in members if (number := _number(getattr(entry, name))) is not None])
         for name in ("params", "seconds", "steps")
     )
     return Row(group, len(members), tuple(values), params, seconds, steps)
 
 
-def _mean(values: Sequence[float]) -> tuple[float | None, float | None]:
-    if not values:
-        return None, None
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
+def _values(members: Sequence[Entry], column: Column) -> list[tuple[Entry, float]]:
+    """The runs that have a column's metric."""
+    parts = [(entry, entry.heldout if column.is_heldout else entry.metrics) for entry in members]
+    return [(entry, value) for entry, part in parts if (value := _number(part.get(column.metric))) is not None]
+
+
+def _by_run(values: Sequence[tuple[Entry, float]]) -> dict[tuple[Hashable, Hashable], float]:
+    return {(entry.picture_key, entry.seed): value for entry, value in values}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
 
 
 def _number(value: object) -> float | None:
@@ -138,9 +210,47 @@ def shown(value: float | None, digits: int) -> str:
     return f"{value:,.{digits}f}"
 
 
+def around(column: Column, value: Value, plus_minus: str = "±") -> str:
+    """What follows a mean: its spread over signals, and in brackets over the seeds of one.
+
+    >>> around(Column("psnr", False, "PSNR", 2, 1), Value(Summary(40.0, 0.714, 0.05, 4)))
+    ' ± 0.71 (± 0.05)'
+    """
+    signals, seeds = value.summary.over_signals, value.summary.over_seeds
+    text = f" {plus_minus} {shown(signals, column.digits)}" if signals is not None else ""
+    return text + (f" ({plus_minus} {shown(seeds, column.digits)})" if seeds is not None else "")
+
+
+def difference_text(column: Column, value: Value) -> str:
+    """A difference to the baseline with its interval and the number of pairs.
+
+    >>> difference_text(Column("psnr", False, "PSNR", 2, 1), Value(Summary(40.0, None, None, 3), None,
+    ...                 Difference(1.5, 1.0, 2.0, 3)))
+    '+1.50 [+1.00, +2.00], 3 pairs'
+    """
+    change = value.difference
+    if change is None:
+        return "–"
+    numbers = [signed(each, column.digits) for each in (change.mean, change.low, change.high) if each is not None]
+    interval = f" [{numbers[1]}, {numbers[2]}]" if len(numbers) == 3 else ""
+    return f"{numbers[0]}{interval}, {change.pairs} pair{'' if change.pairs == 1 else 's'}"
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign.
+
+    >>> signed(0.5, 2), signed(-2.4e-6, 6)
+    ('+0.50', '-2.40e-06')
+    """
+    return ("" if value < 0 else "+") + shown(value, digits)
+
+
 def as_markdown(tables: Sequence[Table]) -> str:
-    """A heading and a pipe table per study."""
-    return "\n\n".join(f"## {table.study}\n\n{_markdown(table)}" for table in tables) + "\n"
+    """A heading, a pipe table and what its numbers are, per table."""
+    parts = [
+        f"## {table.title}\n\n{_markdown(table)}" + (f"\n\n{table.note}." if table.note else "") for table in tables
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _markdown(table: Table) -> str:
@@ -151,16 +261,21 @@ def _markdown(table: Table) -> str:
         for index, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
             text = shown(value.mean, column.digits)
             best = value.mean is not None and value.mean == table.best(index)
-            around = f" ± {shown(value.spread, column.digits)}" if value.spread is not None else ""
-            cells.append(f"**{text}**{around}" if best else f"{text}{around}")
+            cells.append((f"**{text}**" if best else text) + around(column, value))
             if column.has_printed:
                 cells.append(shown(value.printed, column.digits))
+            if table.baseline is not None:
+                cells.append(difference_text(column, value))
         rows.append([_piped(row.group), str(row.runs), *cells, shown(row.params, 0), shown(row.seconds, 1)])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 
 def _heads(table: Table) -> list[str]:
-    return [word for column in table.columns for word in (column.label, *(["printed"] if column.has_printed else []))]
+    heads = []
+    for column in table.columns:
+        heads += [column.label, *(["printed"] if column.has_printed else [])]
+        heads += [f"Δ to {table.baseline}"] if table.baseline is not None else []
+    return heads
 
 
 def _piped(text: str) -> str:
@@ -168,21 +283,29 @@ def _piped(text: str) -> str:
 
 
 def as_csv(tables: Sequence[Table]) -> str:
-    """Tidy data for other programs: a line per study, setting and metric, all digits."""
+    """Tidy data for other programs: a line per study, signal (empty: all), setting and metric, all digits."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["study", "setting", "metric", "part", "runs", "mean", "spread", "printed"])
+    writer.writerow(["study", "signal", "setting", "metric", "part", "runs", "mean", "over_signals", "over_seeds",
+                     "printed", "baseline", "difference", "low", "high", "pairs"])  # fmt: skip
     for table in tables:
         for row in table.rows:
             for column, value in zip(table.columns, row.values, strict=True):
-                part = "held out" if column.is_heldout else "seen"
-                numbers = ["" if x is None else repr(x) for x in (value.mean, value.spread, value.printed)]
-                writer.writerow([table.study, row.group, column.metric, part, value.count, *numbers])
+                part, summary = "held out" if column.is_heldout else "seen", value.summary
+                numbers = [_exact(x) for x in (summary.mean, summary.over_signals, summary.over_seeds, value.printed)]
+                named = [table.study, table.signal or "", row.group, column.metric, part, summary.runs]
+                apart = ["", "", "", ""]
+                if (change := value.difference) is not None:
+                    apart = [_exact(change.mean), _exact(change.low), _exact(change.high), str(change.pairs)]
+                writer.writerow([*named, *numbers, table.baseline or "", *apart])
             for name in ("params", "seconds", "steps"):
-                number = getattr(row, name)
-                text = "" if number is None else repr(number)
-                writer.writerow([table.study, row.group, name, "", row.runs, text, "", ""])
+                named = [table.study, table.signal or "", row.group, name, "", row.runs]
+                writer.writerow([*named, _exact(getattr(row, name)), *[""] * 8])
     return stream.getvalue()
+
+
+def _exact(value: float | None) -> str:
+    return "" if value is None else repr(value)
 
 
 def as_latex(tables: Sequence[Table]) -> str:
@@ -191,32 +314,34 @@ def as_latex(tables: Sequence[Table]) -> str:
 
 
 def _latex(table: Table) -> str:
-    heads = ["Setting", *(_tex(head) for head in _heads(table))]
+    heads = ["Setting", "Runs", *(_tex(head) for head in _heads(table))]
     lines = [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{_tex(table.study)}: mean $\pm$ standard deviation over the runs.}}",
+        rf"  \caption{{{_tex(table.title)}: means over the runs{_tex('; ' + table.note if table.note else '')}.}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
         r"    \toprule",
         f"    {' & '.join(heads)} " + r"\\",
         r"    \midrule",
     ]
     for row in table.rows:
-        cells = [_tex(row.group)]
+        cells = [_tex(row.group), str(row.runs)]
         for index, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
             text = _tex_number(shown(value.mean, column.digits))
             best = value.mean is not None and value.mean == table.best(index)
-            around = rf" $\pm$ {_tex_number(shown(value.spread, column.digits))}" if value.spread is not None else ""
-            cells.append(rf"\textbf{{{text}}}{around}" if best else f"{text}{around}")
+            cells.append((rf"\textbf{{{text}}}" if best else text) + _tex_numbers(around(column, value)))
             if column.has_printed:
                 cells.append(_tex_number(shown(value.printed, column.digits)))
+            if table.baseline is not None:
+                cells.append(_tex_numbers(difference_text(column, value)))
         lines.append(f"    {' & '.join(cells)} " + r"\\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}"])
 
 
 _TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "α": r"$\alpha$", "ω": r"$\omega$", "κ": r"$\kappa$",
-        "²": "$^2$", "×": r"$\times$", "γ": r"$\gamma$", "λ": r"$\lambda$", "±": r"$\pm$", "–": "--"}  # fmt: skip
+        "²": "$^2$", "×": r"$\times$", "γ": r"$\gamma$", "λ": r"$\lambda$", "±": r"$\pm$", "–": "--",
+        "Δ": r"$\Delta$"}  # fmt: skip
 
 
 def _tex(text: str) -> str:
@@ -226,6 +351,16 @@ def _tex(text: str) -> str:
     'al-sine, $\\\\alpha$ \\\\& 5 \\\\%'
     """
     return "".join(_TEX.get(letter, letter) for letter in text)
+
+
+def _tex_numbers(text: str) -> str:
+    """Numbers and signs in a text.
+
+    >>> print(_tex_numbers("-2.40e-06 ± 1.00"))
+    $-2.40\times10^{-6}$ $\\pm$ 1.00
+    """
+    powers = re.sub(r"([-+]?[0-9.]+)e([-+]?[0-9]+)", lambda m: rf"${m[1]}\times10^{{{int(m[2])}}}$", text)
+    return powers.replace("±", r"$\pm$").replace("–", "--")
 
 
 def _tex_number(text: str) -> str:

@@ -26,17 +26,18 @@ METRICS = {
 # name: (heading, alternative text, caption as HTML) of the figures that are drawn as charts
 CHARTS = {
     "alpha": (
-        "Where the band sits",
-        "Map of the learned parameter alpha over the domain",
-        "α(x) is the centre of the band of Fourier channels that passes at x. Flat parts need low channels; edges and "
-        "texture pull it up. The right scale says which frequency a channel carries; the lines part low-pass, "
-        "band-pass and high-pass.",
+        "Local frequency",
+        "Map of the filter's cut-off over the domain",
+        "The learned filter's cut-off at every place: of the encoding's features, those with faster waves do not pass "
+        "there. The colours end at the 1st and the 99th percentile. Half a cycle per sample is the finest wave that "
+        "samples can hold.",
     ),
     "scales": (
         "What passes, scale by scale",
-        "Small maps of the mean filter response, one for each dyadic scale",
-        "H̄<sub>j</sub> is the mean response of the channels of scale <i>j</i>, from 0 (blocked) to 1 (passed); its "
-        "square weighs how fast that frequency is learned there.",
+        "Small maps of the filter's response, one for each scale whose response varies",
+        "One panel per scale (a grid level, or the waves of an octave), coarse to fine, with the frequency it carries: "
+        "bright where it passes the filter, dark where it is blocked. Scales that are the same everywhere are counted "
+        "above the panels.",
     ),
     "map": (
         "The field",
@@ -46,7 +47,7 @@ CHARTS = {
     "sparse": (
         "What was seen, and what was reconstructed from it",
         "Truth, seen pixels, error where seen, reconstruction, error and alpha in six panels",
-        "Truth, masked input and the error where it was seen; reconstruction, the whole error, and α.",
+        "Truth, masked input and the error where it was seen; reconstruction, the whole error, the filter's cut-off.",
     ),
     "waveform": (
         "Over time",
@@ -95,4 +96,4 @@ KINDS = {
     "volume": "The volume",
     "video": "The video",
 }
-ALPHA_ONLY = "This method has no α: only al-sine and al-relu learn which frequencies pass where."
+ALPHA_ONLY = "This method has no filter: only al-grid, al-sine and al-relu learn which frequencies pass where."

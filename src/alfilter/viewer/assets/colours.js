@@ -53,10 +53,11 @@ export function picture({ width, height, channels, data }) {
   });
 }
 
-export function coloured({ width, height, data }, map, low, high) {
-  const colours = table(map), by = 255 / Math.max(1e-9, high - low);
+// even: from low to high, or from log low to log high
+export function coloured({ width, height, data }, { map, low, high, log }) {
+  const even = log ? Math.log : (v) => v, from = even(low), colours = table(map), by = 255 / Math.max(1e-9, even(high) - from);
   return canvas(width, height, (out) => {
-    for (let i = 0; i < out.length; i++) out[i] = colours[Math.min(255, Math.max(0, Math.round((data[i] - low) * by)))];
+    for (let i = 0; i < out.length; i++) out[i] = colours[Math.min(255, Math.max(0, Math.round((even(data[i]) - from) * by)))];
   });
 }
 

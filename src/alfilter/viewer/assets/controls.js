@@ -27,6 +27,7 @@ export class Controls {
     this.wire();
     this.alphaControls();
     this.levelControls();
+    this.capControl();
     this.loadHistory();
     this.theme(localStorage.getItem("alfilter-theme"));
   }
@@ -122,9 +123,10 @@ export class Controls {
       this.state.radius = 3 * Math.pow(Math.max(widest, 4) / 3, v / 100);
       $("size-out").textContent = `${Math.round(2 * this.state.radius)} pixels`;
     });
+    const { channels = 32, unit = "channels" } = this.models.find((model) => model.alpha)?.alpha ?? {};
     range("strength", (v) => {
-      this.state.amount = 0.05 * Math.pow(160, v / 100);
-      $("strength-out").textContent = `${short(this.state.amount, 2)} channels a dab`;
+      this.state.amount = 0.0016 * channels * Math.pow(160, v / 100);
+      $("strength-out").textContent = `${short(this.state.amount, 2)} ${unit} a dab`;
     });
     $("in").onclick = () => view.zoomBy(octave);
     $("out").onclick = () => view.zoomBy(-octave);
@@ -184,6 +186,28 @@ export class Controls {
     say();
   }
 
+  // ---- detail, where a model has a filter: the highest frequency that passes, slow to fast on a logarithmic slider
+
+  capControl() {
+    const model = this.models.find((m) => m.alpha), most = Number($("cap").max);
+    $("l-cap").hidden = !model;
+    if (!model) return;
+    const low = model.alpha.cycles[0], high = model.alpha.cycles.at(-1), own = model.alpha.cut_off[1];
+    const value = () => (Number($("cap").value) >= most ? null : low * Math.pow(high / low, Number($("cap").value) / most));
+    const say = () => {
+      const cap = value(), waves = cap === null ? "as learned" : `up to ${short(cap, 2)} cycles per pixel: waves of ${short(1 / cap, 2)} pixels and longer`;
+      $("cap-out").textContent = waves;
+      $("cap").setAttribute("aria-valuetext", waves);
+    };
+    $("cap").title = `The highest frequency that passes the filter anywhere. Above ${short(own, 2)} cycles per pixel hardly anything changes here.`;
+    $("cap").addEventListener("input", () => {
+      say();
+      this.set({ cap: value() });
+      if (this.view.probe) this.look();
+    });
+    say();
+  }
+
   // ---- local frequency
 
   alphaControls() {
@@ -196,7 +220,7 @@ export class Controls {
     $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !with_alpha.length;
     $("s-steer").hidden = !with_alpha.length;
     $("no-alpha").hidden = !without.length;
-    $("no-alpha").textContent = `α is not defined for ${without.map((m) => m.method).join(", ")}: ${without.length > 1 ? "they have" : "it has"} no filter to look at.`;
+    $("no-alpha").textContent = `There is no local frequency of ${without.map((m) => m.method).join(", ")}: ${without.length > 1 ? "they have" : "it has"} no filter to look at.`;
     if (with_alpha.length) drawResponse($("response"), with_alpha[0].alpha, null);
     $("row-truth").hidden = $("row-error").hidden = !this.view.about.reference;
     this.legend();
@@ -211,11 +235,12 @@ export class Controls {
     new Uint32Array(image.data.buffer).set(table(map));
     context.putImageData(image, 0, 0);
     const { low, high } = this.view.look(`m${model.id}`);
-    $("legend-low").textContent = scale ? "0" : low.toFixed(1);
-    $("legend-high").textContent = scale ? "1" : high.toFixed(1);
-    $("legend-name").textContent = scale ? `share of scale ${this.state.level} that passes` : "α in channels: slow to fast waves pass";
+    const scales = model.alpha.unit === "levels" ? "level" : "scale";
+    $("legend-low").textContent = scale ? "0" : short(low, 2);
+    $("legend-high").textContent = scale ? "1" : short(high, 2);
+    $("legend-name").textContent = scale ? `share of ${scales} ${this.state.level} that passes` : "cut-off in cycles per pixel";
     $("legend").setAttribute("aria-label", `Colours from ${$("legend-low").textContent} (${css(map, 0)}, dark) to ${$("legend-high").textContent} (bright): ${$("legend-name").textContent}`);
-    const cycles = model.alpha.cycles[1][Math.min(this.state.level, model.alpha.levels - 1)];
+    const cycles = model.alpha.cycles[Math.min(this.state.level, model.alpha.levels - 1)];
     $("scale-out").textContent = `${this.state.level}: a wave is ${short(1 / cycles)} pixels long`;
   }
 
@@ -259,7 +284,7 @@ export class Controls {
     }
     $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !model.alpha;
     if (model.alpha) {
-      $("spot-alpha").textContent = `${found.alpha.toFixed(2)} of ${model.alpha.channels} channels`;
+      $("spot-alpha").textContent = `${short(found.frequency)} cycles per pixel (α ${found.alpha.toFixed(2)} ${model.alpha.unit})`;
       drawResponse($("response"), model.alpha, found);
       if ($("numbers").open) responseTable($("response-table"), model.alpha, found);
     }
@@ -296,7 +321,7 @@ export class Controls {
     model.steered = answer.steered;
     model.version = answer.version;
     model.undo = answer.undo;
-    this.view.tiles.stale((words) => new RegExp(`^m=${model.id}&layer=[a-z0-9]+(&l=\\d+)?$`).test(words), answer.box);
+    this.view.tiles.stale((words) => new RegExp(`^m=${model.id}&layer=[a-z0-9]+(&[lc]=[-+.e\\d]+)?$`).test(words), answer.box);
     this.lastSteered = model;
     this.steered();
     this.title();
@@ -455,10 +480,10 @@ class Stroke {
     let many = 1;
     while (many < Math.min(200, this.queue.length) && this.queue[many].gesture === gesture) many++;
     const dabs = this.queue.splice(0, many).map((dab) => dab.place);
-    const order = { m: model.id, gesture, dabs, radius, amount: kind === "lower" ? -amount : amount, kind: kind === "restore" ? "restore" : "shift" };
+    const order = { m: model.id, gesture, dabs, radius, amount: kind === "lower" ? -amount : amount };
     try {
       this.controls.apply(model, await ask("/api/steer", order));
-      $("steer-said").textContent = kind === "restore" ? "α comes back to what was learned." : `α is ${kind === "lower" ? "lowered" : "raised"} here. Hold “As learned” to see the difference.`;
+      $("steer-said").textContent = kind === "raise" ? "The cut-off comes back, up to what was learned." : "The cut-off is lowered here. Hold “As learned” to see the difference.";
     } catch (error) {
       $("steer-said").textContent = error.message;
     }

@@ -16,7 +16,7 @@ export function short(value, digits = 3) {
   return size >= 1e4 || size < 1e-3 ? value.toExponential(1).replace("e", "e") : String(Number(value.toPrecision(digits)));
 }
 
-// one bar a channel; below, the scales with their frequency in cycles per pixel
+// one bar a channel or level; below, the scales with their frequency in cycles per pixel
 export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
   svg.replaceChildren();
   const left = 4, right = 316, top = 8, floor = 104, n = alpha.channels, step = (right - left) / n;
@@ -33,17 +33,17 @@ export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
     if (j) add(svg, "line", { class: "axis", x1: left + j * group * step, x2: left + j * group * step, y1: floor, y2: floor + 5 });
     if (j % every === 0) {
       add(svg, "text", { x, y: floor + 15, "text-anchor": "middle" }, `${j}`);
-      add(svg, "text", { x, y: floor + 29, "text-anchor": "middle" }, short(alpha.cycles[1][j], 2).replace(/^0\./, "."));
+      add(svg, "text", { x, y: floor + 29, "text-anchor": "middle" }, short(alpha.cycles[j], 2).replace(/^0\./, "."));
     }
   }
-  add(svg, "text", { x: (left + right) / 2, y: floor + 43, "text-anchor": "middle" }, `scale j, and its ${unit}`);
+  add(svg, "text", { x: (left + right) / 2, y: floor + 43, "text-anchor": "middle" }, `${alpha.unit === "levels" ? "level" : "scale"} j, and its ${unit}`);
   if (!found) return;
   const x = left + (Math.min(Math.max(found.alpha, -0.5), n - 0.5) + 0.5) * step;
   add(svg, "line", { class: "mark", x1: x, x2: x, y1: top - 6, y2: floor });
   const passing = response.map((h, c) => [h, c]).filter(([h]) => h > 0.5).map(([, c]) => c);
   const words = passing.length
-    ? `channels ${passing[0]} to ${passing.at(-1)} of ${n} pass, up to ${short(alpha.cycles[1][Math.floor(passing.at(-1) / group)])} ${unit}`
-    : "no channel passes";
+    ? `${alpha.unit} ${passing[0]} to ${passing.at(-1)} of ${n} pass, up to ${short(alpha.cycles[Math.floor(passing.at(-1) / group)])} ${unit}`
+    : "nothing passes";
   svg.setAttribute("aria-label", `Response of the filter at α ${found.alpha.toFixed(2)}: ${words}`);
 }
 
@@ -54,10 +54,11 @@ export function responseTable(box, alpha, found) {
     const line = table.insertRow();
     for (const cell of cells) line.append(Object.assign(document.createElement(tag), { textContent: cell }));
   };
-  row(["channel", "scale", "cycles/px", "wave", "H"], "th");
+  const waves = alpha.unit === "channels";
+  row(waves ? ["channel", "scale", "cycles/px", "wave", "H"] : ["level", "cycles/px", "H"], "th");
   found.response.forEach((h, c) => {
-    const j = Math.floor(c / group), inside = c % group, axis = Math.floor(inside / 2);
-    row([c, j, short(alpha.cycles[axis][j]), `${inside % 2 ? "cos" : "sin"} ${axis ? "x" : "y"}`, h.toFixed(4)], "td");
+    const j = Math.floor(c / group), inside = c % group, wave = `${inside % 2 ? "cos" : "sin"} ${inside > 1 ? "x" : "y"}`;
+    row(waves ? [c, j, short(alpha.cycles[j]), wave, h.toFixed(4)] : [c, short(alpha.cycles[j]), h.toFixed(4)], "td");
   });
   box.replaceChildren(table);
 }

@@ -189,8 +189,8 @@ class ShapeView {
     $("spot-distance").textContent = found ? `${short(found.distance, 3)} (in the mesh's units)` : "–";
     const { alpha } = this.about;
     if (!alpha) return;
-    $("spot-alpha").textContent = found ? `${found.alpha.toFixed(2)} of ${alpha.channels - 1}` : "–";
-    drawResponse($("response"), { ...alpha, cycles: [alpha.cycles, alpha.cycles] }, found, "cycles across the domain");
+    $("spot-alpha").textContent = found ? `${short(found.frequency)} cycles across (α ${found.alpha.toFixed(2)})` : "–";
+    drawResponse($("response"), alpha, found, "cycles across the domain");
   }
 
   // ---- words
@@ -211,6 +211,7 @@ class ShapeView {
     }
     if (alpha) {
       this.setRange(alpha.range);
+      $("alpha-unit").textContent = `α in ${alpha.unit}`;
       bar($("legend-alpha"), table("viridis"));
     }
     bar($("legend-distance"), diverging());

@@ -180,7 +180,7 @@ export class Tiles {
   // ready-made pictures of a tile, by how it is to look
   drawn(tile, look) {
     if (tile.look !== look.key) {
-      tile.image = look.map ? coloured(tile, look.map, look.low, look.high) : picture(tile);
+      tile.image = look.map ? coloured(tile, look) : picture(tile);
       tile.look = look.key;
     }
     return tile.image;

@@ -1,5 +1,7 @@
 // One minute with a field: five short steps, each of which shows on the picture what it says.
 
+import { short } from "./plots.js";
+
 const $ = (id) => document.getElementById(id);
 
 export class Tour {
@@ -44,18 +46,18 @@ export class Tour {
     if (model.alpha) {
       list.push(
         {
-          title: "Which waves pass where",
-          text: `Places enter the network as ${model.alpha.channels} waves, slow to fast. A filter lets ${model.alpha.bandwidth} of them pass around a learned α, and α differs from place to place: dark where slower waves pass, bright where faster ones do.`,
+          title: "Local frequency",
+          text: `Places enter the network as features of ${model.alpha.channels} ${model.alpha.unit}, slow to fast. A filter that was learned with them holds back those above a cut-off, which differs from place to place: here from ${short(model.alpha.cut_off[0], 2)} cycles per pixel (dark) to ${short(model.alpha.cut_off[1], 2)} (bright).`,
           show: () => { pick("mode", "one"); view.fit(); pick("overlay", "alpha"); },
         },
         {
           title: "Ask any place",
-          text: "Move over the picture. The bars show which waves pass there, with their cycles per pixel; above them the field's colour, the picture's, and the error.",
+          text: "Move over the picture. The bars show which features pass there, with their cycles per pixel; above them the field's colour, the picture's, and the error.",
           show: () => { pick("mode", "one"); pick("overlay", "alpha"); $("h-cursor").scrollIntoView({ block: "nearest" }); },
         },
         {
           title: "Steer it",
-          text: "Switch the brush on and paint: α rises or falls there, and the picture changes at once, nowhere else. Undo, reset, or save it as a new model.",
+          text: "Move Detail to lower the cut-off everywhere. Or switch the brush on and paint: the cut-off is lowered under it and nowhere else, and “Bring back” returns it to what was learned. Save it as a new model if you like it.",
           show: () => { pick("overlay", "none"); view.fit(); $("h-steer").scrollIntoView({ block: "nearest" }); },
         },
       );

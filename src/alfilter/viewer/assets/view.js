@@ -2,6 +2,7 @@
 
 import { Camera } from "./camera.js";
 import { Controls } from "./controls.js";
+import { short } from "./plots.js";
 import { Tiles } from "./tiles.js";
 import { Tour } from "./tour.js";
 
@@ -15,7 +16,7 @@ class View {
     this.state = {
       mode: "one", first: "m0", second: about.models.length > 1 ? "m1" : about.reference ? "nearest" : about.models[0].alpha ? "m0:learned" : "m0",
       beside: [], detail: null, overlay: "none", level: 0, opacity: 0.65, cut: 0.5, gain: 8, marks: true,
-      moment: null, peek: false, brush: false, kind: "raise", radius: 20, amount: 2,
+      moment: null, peek: false, brush: false, kind: "lower", radius: 20, amount: 2, cap: null,
     };
     this.camera = new Camera(this.shape, about.octave, about.zoom);
     this.tiles = new Tiles(about, () => this.changed());
@@ -54,9 +55,14 @@ class View {
     return level !== null && level < count ? level : null;
   }
 
+  // the highest frequency that passes a source's filter, in cycles per pixel; null for as it was learned
+  capOf(source) {
+    return this.model(source)?.alpha && !source.endsWith(":learned") && !this.state.peek ? this.state.cap : null;
+  }
+
   levelWords(source) {
-    const level = this.levelOf(source);
-    return level === null ? "" : `&l=${level}`;
+    const level = this.levelOf(source), cap = this.capOf(source);
+    return cap !== null ? `&c=${cap.toPrecision(4)}` : level === null ? "" : `&l=${level}`;
   }
 
   label(source) {
@@ -67,6 +73,8 @@ class View {
     if (level !== null) return `${model.name}, level ${level} of ${model.levels.length}`;
     const moment = this.state.moment !== null && model === this.controls.taught;
     if (moment) return `${many ? model.name + ", " : ""}step ${this.state.moment.toLocaleString("en")}`;
+    const cap = this.capOf(source);
+    if (cap !== null) return `${model.name}${model.steered ? ", steered" : ""}, up to ${short(cap, 2)} cycles per pixel`;
     const learned = source.endsWith(":learned") || (this.state.peek && model.steered);
     return learned ? `${model.name}, as learned` : model.steered ? `${model.name}, steered` : model.name;
   }
@@ -77,8 +85,8 @@ class View {
 
   look(source) {
     if (this.state.overlay === "scale") return { key: "scale", map: "cividis", low: 0, high: 1 };
-    const [low, high] = this.model(source).alpha.range;
-    return { key: `alpha ${low} ${high}`, map: "viridis", low, high: Math.max(high, low + 0.5) };
+    const [least, high] = this.model(source).alpha.cut_off, low = Math.min(least, high / 1.25); // in cycles per pixel
+    return { key: `alpha ${low} ${high}`, map: "viridis", low, high, log: true };
   }
 
   // what a pane's PSNR is measured against
@@ -237,7 +245,7 @@ class View {
       const text = this.label(source) + (Number.isFinite(value) && against ? `  ${value.toFixed(2)} dB` : "");
       if (node.textContent !== text) node.textContent = text;
     };
-    const alone = this.state.mode === "one" && !this.state.peek && this.state.moment === null && this.levelOf(this.state.first) === null;
+    const alone = this.state.mode === "one" && !this.state.peek && this.state.moment === null && this.levelOf(this.state.first) === null && this.capOf(this.state.first) === null;
     say(pane.name, alone ? null : pane.sources[0]);
     say(pane.second, pane.sources[1]);
   }
