@@ -64,7 +64,7 @@ def _model(field: Field) -> Any:
              "points": units.places, "values": units.values}  # fmt: skip
     about = f"points (n, {field.in_dim}): {units.places}. values (n, {field.out_dim}): {units.values}."
     if encoding is not None:
-        about += " alpha (n,): the centre of the pass band in channels."
+        about += " alpha (n,): the place of the filter on its axis, in channels or levels."
     return graph.model(field.in_dim, outputs, facts, about, frozenset(("points", "values") if units.wide else ()))
 
 
@@ -90,7 +90,7 @@ def _outward(graph: Graph, units: Units, values: str) -> str:
 def difference(field: Field, data: bytes) -> float | None:
     """The largest |onnxruntime - torch| over all outputs at random places of the domain and its corners.
 
-    values are compared in shares of their range, alpha in channels.
+    values are compared in shares of their range, alpha in channels or levels.
     """
     try:
         runtime = need("onnxruntime", "onnx")
