@@ -112,7 +112,7 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     model = onnx.load(out)
     facts = {entry.key: entry.value for entry in model.metadata_props}
     assert '"method": "al-sine"' in facts["spec"]
-    assert "rows first" in model.doc_string
+    assert "coordinates from -1 to 1" in model.doc_string
     assert out.read_bytes() == onnx_bytes(small("al-sine"))  # same field, same bytes
 
 
