@@ -39,7 +39,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fit_words(photo: Path, folder: Path, steps: int = 20, *more: str) -> list[str]:
-    return ["fit", str(photo), "--out", str(folder), "--steps", str(steps), "--json", *TINY, *more]
+    return [
+        "fit",
+        str(photo),
+        "--method",
+        "al-sine",
+        "--out",
+        str(folder),
+        "--steps",
+        str(steps),
+        "--json",
+        *TINY,
+        *more,
+    ]
 
 
 def model_bytes(folder: Path) -> bytes:

@@ -10,7 +10,7 @@ from alfilter.commands.shared import add_json, decibels, print_result, seconds, 
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
-    from alfilter.runs.request import FitRequest
+    from alfilter.runs.request import FitRequest, suited_method
     from alfilter.runtime.distributed import Processes
 
 
@@ -22,7 +22,8 @@ def add_fit(commands: Any) -> None:
         help="a picture, sound, volume, video, folder of frames, mesh, table of points, sample:NAME, or a run folder, "
         "whose run goes on",
     )
-    p.add_argument("--method", help="see 'alfilter methods' (default: al-sine, or that of the model to start from)")
+    p.add_argument("--method", help="see 'alfilter methods' (default: al-grid, or that of the model to start from;"
+        " al-sine for tables and preset paper)")
     p.add_argument("--preset", help="default, paper, source, reconstruct (the default when samples are missing)")
     p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")
     length = p.add_mutually_exclusive_group()
@@ -64,7 +65,7 @@ def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.runs.folder import RunFolder
     from alfilter.runs.longer import continued
     from alfilter.runs.models import load
-    from alfilter.runs.request import FitRequest
+    from alfilter.runs.request import FitRequest, suited_method
     from alfilter.runtime.distributed import process_group
 
     training = parse_options(Training, arguments.train, "training")
@@ -74,7 +75,9 @@ def _fit(arguments: argparse.Namespace) -> int:
         training["budget"] = seconds(arguments.budget)
     if arguments.until is not None:
         training["until"] = decibels(arguments.until)
-    name = arguments.method or FitRequest.method
+    columns = any((arguments.coords, arguments.values, arguments.weight))
+    suited = suited_method(arguments.signal, arguments.preset, columns=columns, auto=arguments.auto)
+    name = arguments.method or suited
     if arguments.start is not None and arguments.method is None:
         name = load(arguments.start).spec["method"]
     request = FitRequest(

@@ -10,6 +10,7 @@ from typing import Any
 from alfilter.config import Density, Training
 from alfilter.methods import method, preset_for, sized
 from alfilter.methods import training as preset_training
+from alfilter.signals.tables import is_table
 from alfilter.tasks.base import Task
 
 
@@ -84,6 +85,18 @@ def resolve(
     if not isinstance(training, Training):
         training = preset_training(name, preset, density, **(training or {}))
     return Setting(name, preset, changed, training, density)
+
+
+def suited_method(signal: str, preset: str | None = None, *, columns: bool = False, auto: bool = False) -> str:
+    """The method where none is named: al-grid; for scattered points, the paper's own presets and `auto` al-sine.
+
+    columns: whether columns of a table are named.
+
+    >>> suited_method("photo.png"), suited_method("stations.csv"), suited_method("photo.png", "paper")
+    ('al-grid', 'al-sine', 'al-sine')
+    """
+    of_the_paper = preset is not None and preset.partition("-")[0] in ("paper", "source")
+    return "al-sine" if columns or auto or is_table(signal) or of_the_paper else "al-grid"
 
 
 def suited_preset(name: str, task: Task) -> str:
