@@ -34,7 +34,7 @@ def test_fit_prints_one_json_object(run: tuple[Path, Path, dict[str, Any], str])
     assert result["heldout"] is None
     assert result["metrics"]["psnr"] > 10
     assert result["model"] == str(folder / "model.safetensors")
-    assert result["params"] == 8 * 8 + (12 + 2) * 16 + 16 + 16 * 3 + 3  # α grid; γ' and x → 16 → 3, as the preset says
+    assert result["params"] == 3 * (12 * 10) * 4 + 8 * 8 + 12 * 16 + 16 + 16 * 3 + 3  # three levels, α, 12 → 16 → 3
     assert "report.html" in err
     assert "dB" in err
 
