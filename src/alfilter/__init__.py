@@ -3,7 +3,7 @@
     import alfilter as al
 
     task = al.ImageTask.from_file("photo.png")
-    field = al.build("al-sine", in_dim=2, out_dim=3, preset="default", samples=task.samples)
+    field = al.build("al-grid", in_dim=2, out_dim=3, preset="default", samples=task.samples)
     al.fit(field, task, steps=1000)
     al.save(field, "photo.safetensors")
 
