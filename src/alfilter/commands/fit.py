@@ -10,7 +10,7 @@ from alfilter.commands.shared import add_json, decibels, print_result, seconds, 
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
-    from alfilter.runs.request import FitRequest, suited_method
+    from alfilter.runs.request import FitRequest
     from alfilter.runtime.distributed import Processes
 
 
@@ -22,8 +22,11 @@ def add_fit(commands: Any) -> None:
         help="a picture, sound, volume, video, folder of frames, mesh, table of points, sample:NAME, or a run folder, "
         "whose run goes on",
     )
-    p.add_argument("--method", help="see 'alfilter methods' (default: al-grid, or that of the model to start from;"
-        " al-sine for tables and preset paper)")
+    p.add_argument(
+        "--method",
+        help="see 'alfilter methods' (default: al-grid, or that of the model to start from;"
+        " al-sine for tables and preset paper)",
+    )
     p.add_argument("--preset", help="default, paper, source, reconstruct (the default when samples are missing)")
     p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")
     length = p.add_mutually_exclusive_group()
