@@ -201,8 +201,9 @@ def test_a_killed_worker_leaves_a_checkpoint(on_two_threads: tuple[Path, Path], 
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     process.join(60)
     assert process.exitcode == 2, log.read_text()
-    assert log.read_text().startswith("alfilter: a worker process of this fit ended unexpectedly")
-    assert log.read_text().count("\n") == 1
+    said, printed = log.read_text().splitlines()  # one line for people, one object for scripts
+    assert said.startswith("alfilter: a worker process of this fit ended unexpectedly")
+    assert json.loads(printed)["error"].startswith("a worker process of this fit ended unexpectedly")
     assert int(read_tensors(folder / "checkpoint.safetensors")[0]["step"]) >= 29
     finish([*words, "--resume"], log)
     assert model_bytes(folder) == model_bytes(reference)
