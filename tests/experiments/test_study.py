@@ -64,9 +64,10 @@ def test_side_by_side_equals_serial(data: Path) -> None:
 
 
 def test_the_table_shows_mean_and_spread() -> None:
-    lines = [{"group": "a", "v": 1.0}, {"group": "a", "v": 3.0}, {"group": "b", "v": 5.0}]
+    values = (("a", "x", 1.0), ("a", "x", 3.0), ("a", "y", 6.0), ("a", "y", 8.0), ("b", "x", 5.0))
+    lines = [{"group": group, "image": image, "v": v} for group, image, v in values]
     rows = table(lines, {"value": lambda line: line["v"]}).splitlines()
-    assert rows[2:] == ["| a | 2 | 2.00 ± 1.41 |", "| b | 1 | 5.00 |"]
+    assert rows[2:] == ["| a | 4 | 4.50 ± 3.54 (± 1.41) |", "| b | 1 | 5.00 |"]
 
 
 def test_the_data_folder_must_be_there() -> None:
@@ -75,7 +76,7 @@ def test_the_data_folder_must_be_there() -> None:
 
 
 def test_a_table_writes_equal_counts_as_counts() -> None:
-    lines = [{"group": "a", "n": 1234.0, "x": 1.0}, {"group": "a", "n": 1234.0, "x": 2.0}]
+    lines = [{"group": "a", "image": str(x), "n": 1234.0, "x": x} for x in (1.0, 2.0)]
     text = table(lines, {"n": lambda line: line["n"], "x": lambda line: line["x"]})
     assert "| a | 2 | 1,234 | 1.50 ± 0.71 |" in text
 

@@ -28,7 +28,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "alfilter.report.figures.shape.slice_figure", lambda *given: (tmp_path / "dot.png").read_bytes()
     )
     monkeypatch.setattr("alfilter.report.figures.shape.alpha_slice", lambda *given: (tmp_path / "dot.png").read_bytes())
-    monkeypatch.setattr("alfilter.report.figures.shape.RESOLUTION", 32)
     monkeypatch.setattr("alfilter.report.figures.shape._SPLATS", 2000)
     monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
     monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 1024, "reuse": 4, "window": 2})

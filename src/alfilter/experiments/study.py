@@ -92,7 +92,8 @@ def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float |
     rows = [["setting", "runs", *columns], ["---"] * (2 + len(columns))]
     for group, members in groups.items():
         cells = [
-            _cell([(m["image"], value) for m in members if (value := read(m)) is not None]) for read in columns.values()
+            _cell([(m.get("image", ""), value) for m in members if (value := read(m)) is not None])
+            for read in columns.values()
         ]
         rows.append([group, str(len(members)), *cells])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
