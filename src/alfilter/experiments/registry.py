@@ -64,7 +64,7 @@ STUDIES = Studies(
             "insight.local_frequency:CHANGES_STUDY", "what is each setting of al-grid worth, one change at a time?"
         ),
         "minute": Declared("compare.minute:STUDY", "how good is every method after 10, 30 and 60 s at 512×512?"),
-        "headline": Declared("compare.minute:HEADLINE_STUDY", "and the two best after 15 s, on sixteen pictures?"),
+        "headline": Declared("compare.minute:HEADLINE_STUDY", "and the two best after 5 s, on sixteen pictures?"),
         "minute-equal": Declared("compare.minute:EQUAL_STUDY", "and these two at 60,000 to 400,000 parameters?"),
         "local-frequency": Declared(
             "insight.local_frequency:STUDY", "does α on a learned grid mean local frequency, and at what cost?"

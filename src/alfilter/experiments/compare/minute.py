@@ -15,7 +15,7 @@ from alfilter.experiments.study import Lines, Run, Study, table
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(8))
 ALL_IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(16))
 SECONDS = (10, 30, 60)
-HEADLINE = 15  # seconds of the two grids on all sixteen pictures
+HEADLINE = 5  # seconds of the two grids on all sixteen pictures
 SIZES = (60_000, 133_000, 400_000)
 GRIDS = ("al-grid", "hash-grid")
 THREADS = 2
@@ -50,7 +50,7 @@ def minute() -> list[Run]:
 
 
 def headline() -> list[Run]:
-    """al-grid and hash-grid on sixteen pictures, 15 s each."""
+    """al-grid and hash-grid on sixteen pictures, 5 s each."""
     return [
         Run(f"{name}, {HEADLINE} s", image, name, training=_clock(HEADLINE)) for image in ALL_IMAGES for name in GRIDS
     ]
