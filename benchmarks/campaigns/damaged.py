@@ -11,6 +11,7 @@ with 2 and one line on stderr, and leaves no file half-written.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -29,6 +30,14 @@ from benchmarks.campaigns.warm import HOME
 OURS = {".out", ".err", "out.png", "out.csv", "out.wav", "out.npy", "out.gif", "out.ply"}
 
 
+def is_error(out: str) -> bool:
+    """Whether what a command printed is nothing, or with --json one object that says what was wrong."""
+    try:
+        return not out or set(json.loads(out)) == {"error"}
+    except ValueError:
+        return False
+
+
 def fault(outcome: Outcome, folder: Path, kind: Kind) -> str | None:
     """What is wrong with the way a command ended; None when nothing is."""
     if outcome.code not in (0, 2):
@@ -36,7 +45,7 @@ def fault(outcome: Outcome, folder: Path, kind: Kind) -> str | None:
     lines = outcome.err.splitlines()
     if "Traceback" in outcome.err or any("Warning" in line for line in lines):
         return "a traceback or a warning"
-    if outcome.code == 2 and (len(lines) != 1 or not lines[0].startswith("alfilter: ") or outcome.out):
+    if outcome.code == 2 and (len(lines) != 1 or not lines[0].startswith("alfilter: ") or not is_error(outcome.out)):
         return f"{len(lines)} lines on stderr, {len(outcome.out)} characters on stdout"
     if "gave no more memory" in outcome.err:
         return "memory ran out"

@@ -19,6 +19,7 @@ from alfilter.cli import main, parser
 from alfilter.commands import COMMANDS
 from alfilter.config import Training, parse_options
 from alfilter.methods import METHODS
+from alfilter.runs.request import suited_method
 from alfilter.signals import observed, sample
 
 SHELL = [block for page in PAGES for block in blocks(page, "sh")]
@@ -110,6 +111,8 @@ def check_command(words: list[str], studies: set[str]) -> None:
     if words[0] == "experiment" and arguments.name:
         assert arguments.name in studies or arguments.name.endswith(".py"), words
     method = getattr(arguments, "method", None)
+    if words[0] == "fit" and method is None:
+        method = suited_method(arguments.signal, arguments.preset, columns=bool(arguments.coords), auto=arguments.auto)
     if method is None:
         return
     row = METHODS[method]

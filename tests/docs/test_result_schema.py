@@ -45,7 +45,7 @@ def test_commands_that_read_a_model(folder: str, home: Path) -> None:
     """A run folder and its model file alike."""
     model = home / folder
     assert check(alfilter("eval", model, home / "photo.png", "--json").out, "eval")["heldout"] is not None
-    assert check(alfilter("info", model, "--json").out, "info")["method"] == "al-sine"
+    assert check(alfilter("info", model, "--json").out, "info")["method"] == "al-grid"
     pytest.importorskip("onnx")
     check(alfilter("export", model, home / "a.onnx", "--json").out, "export")
 

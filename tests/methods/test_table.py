@@ -159,9 +159,9 @@ def test_every_bound_of_every_option_is_kept(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"in_dim": 0}, "in_dim must be a whole number from 1 to 16, got 0"),
+        ({"in_dim": 0}, "in_dim must be a whole number from 1 to 32, got 0"),
         ({"out_dim": 1.5}, "out_dim must be a whole number from 1 to 65536, got 1.5"),
-        ({"in_dim": True}, "in_dim must be a whole number from 1 to 16, got True"),
+        ({"in_dim": True}, "in_dim must be a whole number from 1 to 32, got True"),
         ({"samples": (4,)}, "samples must name 2 sizes of at least 1 for 2 coordinates, got (4,)"),
         ({"samples": (4, 0)}, "samples must name 2 sizes of at least 1 for 2 coordinates, got (4, 0)"),
         ({"preset": "papr"}, "siren has no preset 'papr'; did you mean 'paper'?"),

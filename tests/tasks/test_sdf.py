@@ -151,7 +151,7 @@ def test_training_learns_a_ball() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(UserError, match="a shape was expected, got image"):
+    with pytest.raises(UserError, match="SdfTask takes a ShapeSignal, got a signal of kind 'image'"):
         SdfTask(GridSignal(np.zeros((2, 2, 1), np.uint8)))
     with pytest.raises(UserError, match="observe=every:2 is for pictures"):
         SdfTask(ShapeSignal.from_mesh(*cube()), "every:2")

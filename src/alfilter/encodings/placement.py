@@ -23,6 +23,7 @@ class Placement:
 
     >>> Placement.of("centres", (4, 8)).scale
     (0.75, 0.875)
+    >>> import torch
     >>> Placement.of("unit").inside(torch.tensor([[-1.0, 0.5]]))
     tensor([[0.0000, 0.7500]])
     """

@@ -33,7 +33,7 @@ METHODS = Registry(
     )
 )
 
-_MOST_COORDINATES = 16  # a point of a d-linear grid has 2^d corners
+_MOST_COORDINATES = 32
 _MOST_VALUES = 1 << 16
 
 

@@ -11,15 +11,15 @@ import pytest
 from alfilter.experiments.compare import equal_terms
 from alfilter.experiments.compare.equal_terms import IMAGES, PARAMS, declare, execute, summarise
 from alfilter.experiments.study import Run
-from alfilter.experiments.tuning.methods import IMAGE
-from alfilter.methods import METHODS, sized
+from alfilter.experiments.tuning.methods import IMAGE, SEARCHES
+from alfilter.methods import sized
 from alfilter.signals import write_image
 
 
 def test_every_method_on_every_picture() -> None:
     runs = declare()
     assert {(run.method, run.image, run.observe) for run in runs} == {
-        (name, image, observe) for name in METHODS for image in IMAGES for observe in ("every:2", "all")
+        (name, image, observe) for name in SEARCHES for image in IMAGES for observe in ("every:2", "all")
     }
     assert IMAGE not in IMAGES  # settings were not found on what is shown
     assert {run.training["steps"] for run in runs} == {500}
@@ -28,7 +28,7 @@ def test_every_method_on_every_picture() -> None:
     assert {run.settings["params"] for run in equal} == {PARAMS}
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SEARCHES)
 def test_every_method_can_have_the_number_of_parameters(name: str) -> None:
     options = dict(_of(declare(PARAMS), name).settings)
     shape = (equal_terms.SIZE, equal_terms.SIZE)

@@ -18,4 +18,4 @@ def test_the_table_by_hand() -> None:
     ]
     table = summarise(lines)
     assert table.splitlines()[0] == "| setting | runs | PSNR, dB | SSIM | parameters |"
-    assert "| siren | 2 | 25.00 ± " in table
+    assert "| siren | 2 | 25.00 (± " in table

@@ -97,7 +97,7 @@ def serial(data: Path) -> dict[str, Any]:
     words = ("--data", data, "--out", data / "serial", "--workers", "1", "--threads", "1", "--json")
     code, out, err = alfilter("experiment", declared(data, STUDY), *words)
     assert code == 0, err
-    return {line["name"]: line["metrics"] for line in json.loads(out)}
+    return {line["name"]: line["metrics"] for line in json.loads(out)["lines"]}
 
 
 def check_complete(path: Path, serial: dict[str, Any]) -> None:

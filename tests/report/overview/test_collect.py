@@ -21,7 +21,7 @@ def test_run_folders_and_studies_are_found_below_one_folder(tmp_path: Path, monk
     result = collect([tmp_path / "runs"]).studies()
     assert {name: len(entries) for name, entries in result.items()} == {"image-fitting": 12, FOLDERS: 1}
     entry = result[FOLDERS][0]
-    assert (entry.group, entry.method, entry.signal, entry.steps) == ("one", "al-sine", "photo.png", 2)
+    assert (entry.group, entry.method, entry.signal, entry.steps) == ("one", "al-grid", "photo.png", 2)
     assert set(entry.pictures) == {"reference", "reconstruction"}
     assert len(entry.curve) == 2
 

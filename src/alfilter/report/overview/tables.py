@@ -354,10 +354,10 @@ def _tex(text: str) -> str:
 
 
 def _tex_numbers(text: str) -> str:
-    """Numbers and signs in a text.
+    r"""Numbers and signs in a text.
 
     >>> print(_tex_numbers("-2.40e-06 ± 1.00"))
-    $-2.40\times10^{-6}$ $\\pm$ 1.00
+    $-2.40\times10^{-6}$ $\pm$ 1.00
     """
     powers = re.sub(r"([-+]?[0-9.]+)e([-+]?[0-9]+)", lambda m: rf"${m[1]}\times10^{{{int(m[2])}}}$", text)
     return powers.replace("±", r"$\pm$").replace("–", "--")
