@@ -16,32 +16,37 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from PIL import Image
 
-from alfilter.analysis import alpha_map, filtered_encoding_of
+from alfilter.analysis.frequency import local_frequency
 from alfilter.report import error_map
 from alfilter.report.figures.registry import FIGURES
-from alfilter.signals import read_image
+from alfilter.signals import grid_coords, read_image
 from alfilter.training import load
 
 IMAGES = Path(__file__).parent / "images"
 
 
 def overview(run: Path, out: Path) -> None:
-    """Reference, reconstruction, α and error of a run, side by side."""
+    """Reference, reconstruction, local frequency and error of a run, side by side."""
     reference, fitted = (read_image(run / f"{name}.png").data / 255 for name in ("reference", "reconstruction"))
-    encoding = filtered_encoding_of(load(run / "model.safetensors"))
-    assert encoding is not None
-    alpha = alpha_map(encoding, reference.shape[:2]).numpy()
-    low, high = np.percentile(alpha, (1, 99))
+    height, width = reference.shape[:2]
+    field = load(run / "model.safetensors")
+    with torch.no_grad():
+        cycles = local_frequency(field, grid_coords((height, width)).view(height, width, 2)).numpy() / max(
+            height, width
+        )
+    low, high = np.percentile(cycles, (1, 99))
     figure = Figure(figsize=(12, 3.4), dpi=90, layout="constrained")
     FigureCanvasAgg(figure)
     panels = [
         ("picture", reference, {}),
         ("field", fitted, {}),
-        ("learned α, in channels", alpha, {"cmap": "viridis", "vmin": low, "vmax": high}),
+        ("local frequency, cycles per pixel", cycles, {"cmap": "viridis", "norm": LogNorm(low, high)}),
         ("absolute error", error_map(fitted, reference), {"cmap": "magma"}),
     ]
     for axes, (title, values, style) in zip(figure.subplots(1, len(panels)), panels, strict=True):
@@ -150,10 +155,10 @@ def between_crops(lines: Path, out: Path) -> None:
 if __name__ == "__main__":
     what, source = sys.argv[1], Path(sys.argv[2])
     makers = {
+        **dict.fromkeys(FIGURES, study),
         "overview": overview,
         "alpha": alpha_curves,
         "between": between_points,
         "between-crops": between_crops,
-        **dict.fromkeys(FIGURES, study),
     }
     makers[what](source, IMAGES / f"{what}.png")
