@@ -15,7 +15,20 @@ from alfilter.methods import build
 from alfilter.render.mesh import check_resolution
 from alfilter.training import save
 
-SMALL = ("--set", "width=16", "--set", "depth=1", "--set", "levels=3", "--set", "grid=4", "--threads", "1")
+SMALL = (
+    "--method",
+    "al-sine",
+    "--set",
+    "width=16",
+    "--set",
+    "depth=1",
+    "--set",
+    "levels=3",
+    "--set",
+    "grid=4",
+    "--threads",
+    "1",
+)
 SHORT = ("--steps", "120", "--train", "batch=256", "--train", "lr=5e-3")
 
 
