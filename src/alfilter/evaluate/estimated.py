@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from alfilter.evaluate.points import sample_points
+from alfilter.evaluate.sampling import sample_points
 from alfilter.evaluate.scores import Estimate, Evaluate, Scores
 from alfilter.metrics.image import REACH, psnr_of, ssim_map
 from alfilter.signals import GridSignal

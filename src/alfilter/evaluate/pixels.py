@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from alfilter.evaluate.grid import axis_coords, sample_axes
+from alfilter.evaluate.sampling import axis_coords, sample_axes
 from alfilter.evaluate.scores import Evaluate
 
 _BAND = 1 << 20  # places evaluated together

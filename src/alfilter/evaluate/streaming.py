@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from alfilter.evaluate.estimated import WHOLE
-from alfilter.evaluate.grid import axis_coords, sample_axes
+from alfilter.evaluate.sampling import axis_coords, sample_axes
 from alfilter.evaluate.scores import Evaluate, Scores
 from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
 from alfilter.runtime.thread_pool import parallel_map

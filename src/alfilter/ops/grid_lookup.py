@@ -14,8 +14,8 @@ from alfilter.core import hash_grid as equations
 from alfilter.core import level_filter
 from alfilter.core.hash_grid import PRIMES, Layout
 from alfilter.ops.dispatch import can_use_kernels, double_backward, has_nan, load_kernels
+from alfilter.ops.grad_buffers import grad_target
 from alfilter.ops.weighted_rows import weighted_rows
-from alfilter.runtime.grad_buffers import grad_target
 
 _OWN = np.empty(0, np.int32)  # every node's row is its own
 _OPEN = np.empty((0, 0), np.float32)  # no filter

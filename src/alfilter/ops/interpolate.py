@@ -10,7 +10,7 @@ from torch import Tensor
 
 from alfilter.core import grid as equations
 from alfilter.ops.dispatch import can_use_kernels, double_backward, has_nan, load_kernels
-from alfilter.runtime.grad_buffers import grad_target
+from alfilter.ops.grad_buffers import grad_target
 
 
 def interpolate(grid: Tensor, x: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from alfilter.core import hash_grid as equations
 from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
-from alfilter.runtime.grad_buffers import grad_target
+from alfilter.ops.grad_buffers import grad_target
 
 
 def weighted_rows(table: Tensor, index: Tensor, weight: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ CONFIG = "config.json"
 METRICS = "metrics.json"
 HISTORY = "history.jsonl"
 REPORT = "report.html"
+SNAPSHOTS = "snapshots"
 PICTURES = (
     "reference",
     "reconstruction",

@@ -32,13 +32,13 @@ from alfilter.runs.longer import (
     take_over,
 )
 from alfilter.runs.request import FitRequest, Setting, resolve, suited_preset
+from alfilter.runs.snapshots import Snapshots, remove_snapshots
 from alfilter.runtime.distributed import Processes, current, local_device
 from alfilter.runtime.limits import processor_name
 from alfilter.runtime.stages import Stopped, stage
 from alfilter.runtime.thread_pool import workers
 from alfilter.tasks import GridTask, PointTask, Task, open_task
 from alfilter.training import NotFinite, Progress, load, save
-from alfilter.training.snapshots import Snapshots, remove_snapshots
 
 A = TypeVar("A")
 Say = Callable[[str], None]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # colour type → channels
 _TYPES = {channels: colour for colour, channels in _CHANNELS.items()}
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # channels → what Pillow calls them
 # Adam7: the first column and row of each pass, and its steps
 _PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 
@@ -70,8 +71,6 @@ def _pixels(packed: bytes, height: int, width: int, channels: int, interlaced: b
         for x, y, dx, dy in (_PASSES if interlaced else ((0, 0, 1, 1),))
         if x < width and y < height
     ]
-    from alfilter.kernels.png_filters import unfilter  # numba is loaded for 16-bit pictures only
-
     size = 2 * channels  # bytes per pixel
     expected = sum(rows * (1 + size * columns) for *_, rows, columns in grids)
     unpacked = zlib.decompressobj().decompress(packed, expected)  # the limit keeps a crafted file from filling memory
@@ -81,11 +80,27 @@ def _pixels(packed: bytes, height: int, width: int, channels: int, interlaced: b
     for x, y, dx, dy, rows, columns in grids:
         count = rows * (1 + size * columns)
         lines = np.frombuffer(unpacked, np.uint8, count, position).reshape(rows, -1)
-        plain = np.empty((rows, size * columns), np.uint8)
-        if unfilter(lines, plain, size):
-            raise ValueError("the PNG names an unknown row filter")
-        pixels[y::dy, x::dx] = plain.view(">u2").reshape(rows, columns, channels)
+        pixels[y::dy, x::dx] = _unfiltered(lines, channels)
         position += count
+    return pixels
+
+
+def _unfiltered(lines: Bytes, channels: int) -> Pixels:
+    """Rows without their filters: (rows, 1 + 2 c columns), the filter's number first → (rows, columns, c).
+
+    A filter predicts a byte from the same byte of neighbouring pixels, so that the upper bytes of all channels and the
+    lower ones are two pictures of 8 bits, which Pillow decodes.
+    """
+    from PIL import Image
+
+    if (lines[:, 0] > 4).any():
+        raise ValueError("the PNG names an unknown row filter")
+    mode, size = _MODES[channels], (lines.shape[1] // (2 * channels), len(lines))
+    pixels = np.zeros((size[1], size[0], channels), np.uint16)
+    for first, shift in ((1, 8), (2, 0)):
+        rows = zlib.compress(np.concatenate([lines[:, :1], lines[:, first::2]], axis=1).tobytes(), 0)
+        half = np.asarray(Image.frombytes(mode, size, rows, "zip", mode), np.uint16)
+        pixels |= half.reshape(pixels.shape) << shift
     return pixels
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores
-from alfilter.evaluate.passes import POINTS
+from alfilter.evaluate.sampling import POINTS
 from alfilter.tasks.base import Chunk, EpochSampler, Task, step_generator
 from alfilter.tasks.gap_filling import Filling
 from alfilter.tasks.grid import GridTask

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.methods import Field
+from alfilter.ops.grad_buffers import grad_buffers
 from alfilter.ops.grid_mlp import GridGradient
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
-from alfilter.runtime.grad_buffers import grad_buffers
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
 from alfilter.training.grid_field import compiled_steps, has_compiled_step

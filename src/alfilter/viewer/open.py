@@ -8,9 +8,9 @@ from pathlib import Path
 from alfilter.errors import UserError
 from alfilter.methods import Field
 from alfilter.runs.folder import RunFolder
+from alfilter.runs.snapshots import list_snapshots
 from alfilter.signals import GridSignal, open_signal
 from alfilter.training import load
-from alfilter.training.snapshots import list_snapshots
 from alfilter.viewer.base import Viewer
 from alfilter.viewer.model import Model, check_same_size, level_names
 from alfilter.viewer.picture import PictureViewer

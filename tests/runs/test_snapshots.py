@@ -12,8 +12,8 @@ from tests.support.commands import TINY, alfilter, complaint, picture, without_f
 
 from alfilter.errors import UserError
 from alfilter.methods import build
+from alfilter.runs.snapshots import Snapshots, list_snapshots, moment, remove_snapshots
 from alfilter.training import load
-from alfilter.training.snapshots import Snapshots, list_snapshots, moment, remove_snapshots
 
 
 @given(st.integers(2, 60), st.integers(1, 5000))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from alfilter.core.hash_grid import Layout
+from alfilter.ops.grad_buffers import grad_buffers, grad_target
 from alfilter.ops.grid_lookup import lookup
-from alfilter.runtime.grad_buffers import grad_buffers, grad_target
 
 LAYOUT = Layout.of([(4, 4), (8, 8)])
 

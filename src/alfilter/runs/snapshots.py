@@ -9,16 +9,16 @@ from pathlib import Path
 
 from alfilter.errors import UserError
 from alfilter.methods import Field
+from alfilter.runs.folder import SNAPSHOTS
 from alfilter.training.loop import Progress
 from alfilter.training.modelfile import save
 
-FOLDER = "snapshots"
 MOST = 500  # of one run
 
 
 def list_snapshots(run: str | Path) -> dict[int, Path]:
     """The snapshots of a run folder, by the step they were taken after, in order."""
-    folder = Path(run) / FOLDER
+    folder = Path(run) / SNAPSHOTS
     if not folder.is_dir():
         return {}
     names = (re.fullmatch(r"(\d{1,12})\.safetensors", file.name) for file in folder.iterdir())
@@ -72,7 +72,7 @@ class Snapshots:
             self._taken = due
 
     def _take(self, step: int) -> None:
-        folder = self.run / FOLDER
+        folder = self.run / SNAPSHOTS
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -82,7 +82,7 @@ class Snapshots:
 
 def remove_snapshots(run: Path) -> None:
     """Remove the snapshots of a run and what a kill left half-written, and their folder when nothing else is in it."""
-    folder = run / FOLDER
+    folder = run / SNAPSHOTS
     if not folder.is_dir():
         return
     for file in list(folder.iterdir()):

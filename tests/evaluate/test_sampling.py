@@ -1,0 +1,78 @@
+"""A field on grids and points: at the signal's own places, and the same in one pass or in many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from alfilter.evaluate import axis_coords, distances_at, sample_axes, sample_grid, sampling
+from alfilter.evaluate.sampling import POINTS, in_passes
+from alfilter.methods import build
+from alfilter.signals import grid_coords
+
+
+def echo(x: Tensor) -> Tensor:
+    return x
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=3))
+def test_a_grid_is_sampled_where_the_signal_was(shape: list[int]) -> None:
+    sampled = sample_grid(echo, tuple(shape))
+    assert torch.equal(sampled.reshape(-1, len(shape)), grid_coords(tuple(shape)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 3000), st.data())
+def test_places_that_are_samples_have_their_coordinates(samples: int, data: st.DataObject) -> None:
+    first = data.draw(st.integers(0, samples - 1))
+    last = data.draw(st.integers(first, samples - 1))
+    whole = axis_coords(samples, 0, samples - 1, samples)
+    assert torch.equal(whole.unsqueeze(1), grid_coords((samples,)))
+    assert torch.equal(axis_coords(last - first + 1, first, last, samples), whole[first : last + 1])
+    assert torch.equal(axis_coords(2 * samples - 1, 0, samples - 1, samples)[::2], whole)
+
+
+@pytest.mark.parametrize("limits", [(1 << 14, 64), (64, 64), (128, 1)])
+def test_many_passes_give_what_one_gives(limits: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "POINTS", limits[0])
+    monkeypatch.setattr(sampling, "_ROWS", limits[1])
+    axes = [torch.linspace(-1, 1, 17), torch.linspace(0, 1, 31)]
+    sampled: Any = sample_axes(echo, axes)
+    assert torch.equal(sampled, torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1))
+
+
+@pytest.mark.parametrize("total", [1, 63, 64, 65, POINTS, POINTS + 1, 2 * POINTS + 3])
+def test_every_place_once(total: int) -> None:
+    sizes: list[int] = []
+
+    def places(first: int, count: int) -> Tensor:
+        sizes.append(count)
+        return torch.arange(first, first + count, dtype=torch.float32)[:, None]
+
+    values = in_passes(lambda x: 2 * x, total, places)
+    assert torch.equal(values, 2 * torch.arange(total, dtype=torch.float32)[:, None])
+    assert (sum(sizes), max(sizes) <= POINTS) == (total, True)
+
+
+def test_values_do_not_depend_on_how_many_places_there_are() -> None:
+    field = build("siren", in_dim=2, out_dim=3, width=16)
+    x = torch.rand(200, 2, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    whole = in_passes(field, 200, lambda first, count: x[first : first + count])
+    alone = torch.cat([in_passes(field, 1, lambda first, count, k=k: x[k : k + 1]) for k in range(0, 200, 17)])
+    assert torch.equal(whole[::17], alone)
+    assert not whole.requires_grad
+
+
+def test_points_are_evaluated_independently_of_each_other() -> None:
+    field = build("al-sine", in_dim=3, out_dim=1, width=16, depth=2, levels=3, grid=4)
+    points = np.random.default_rng(0).uniform(-1, 1, (20_000, 3)).astype(np.float32)
+    together = distances_at(field, points)
+    assert np.array_equal(together[123:456], distances_at(field, points[123:456]))
+    assert distances_at(field, points[:0]).shape == (0,)
