@@ -9,21 +9,22 @@ import pytest
 import torch
 
 from alfilter.errors import UserError
+from alfilter.evaluate import Section
 from alfilter.signals import read_image
 from alfilter.viewer.layers import Sampling, check_layer, field_tile, filter_tile, reference_tile, scale_of
 from alfilter.viewer.model import Detail, Model
-from alfilter.viewer.open import open_files, picture_models
+from alfilter.viewer.open import grid_models, open_files
 from alfilter.viewer.tiles import TileIndex
 
 
 @pytest.fixture
 def models(trained: Path) -> list[Model]:
-    return picture_models(open_files([str(trained / "al"), str(trained / "siren")]))
+    return grid_models(open_files([str(trained / "al"), str(trained / "siren")]))
 
 
 def whole(model: Model, rough: bool = True) -> Sampling:
     """The tile in which a pixel of the screen is a sample of the picture."""
-    return Sampling(TileIndex(0, 0, 0), model.shape, rough, lambda: None)
+    return Sampling(TileIndex(0, 0, 0), Section(model.shape, (0, 1)), rough, lambda: None)
 
 
 def test_layers_by_name(models: list[Model]) -> None:
@@ -45,7 +46,7 @@ def test_a_tile_nobody_waits_for_ends(models: list[Model]) -> None:
     def gone() -> None:
         raise Gone
 
-    sampling = Sampling(TileIndex(-1, 0, 0), models[0].shape, False, gone)
+    sampling = Sampling(TileIndex(-1, 0, 0), Section(models[0].shape, (0, 1)), False, gone)
     with pytest.raises(Gone):
         field_tile(models[0], models[0].original, Detail(), sampling)
 

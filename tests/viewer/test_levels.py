@@ -24,7 +24,7 @@ from alfilter.signals.points import read_points
 from alfilter.tasks import ImageTask
 from alfilter.tasks.points import PointTask
 from alfilter.training import load, save
-from alfilter.viewer.open import open_files, picture_models
+from alfilter.viewer.open import grid_models, open_files
 from alfilter.viewer.server import Server
 
 
@@ -185,8 +185,10 @@ def test_scattered_points_are_sent_to_their_page(tmp_path: Path) -> None:
     field = build("siren", in_dim=2, out_dim=1, width=4)
     field.signal = PointTask(read_points(file, ["x", "y"], ["z"])).describe()
     save(field, tmp_path / "model.safetensors")
-    with pytest.raises(UserError, match=r"represents points, not a picture; 'alfilter export .*model.safetensors map"):
-        picture_models(open_files([str(tmp_path)]))
+    with pytest.raises(
+        UserError, match=r"represents points, which has no page of planes; 'alfilter export .*model.safetensors map"
+    ):
+        grid_models(open_files([str(tmp_path)]))
 
 
 def test_the_history_starts_at_its_end(browser: Any, runs: Path) -> None:

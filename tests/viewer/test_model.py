@@ -11,12 +11,12 @@ import torch
 from alfilter.errors import UserError
 from alfilter.methods import build
 from alfilter.viewer.model import Detail, Model, check_same_size, level_names
-from alfilter.viewer.open import open_files, picture_models
+from alfilter.viewer.open import grid_models, open_files
 
 
 @pytest.fixture
 def model(runs: Path) -> Model:
-    return picture_models(open_files([str(runs / "al")]))[0]
+    return grid_models(open_files([str(runs / "al")]))[0]
 
 
 def test_snapshots_are_loaded_once_and_only_those_there_are(model: Model) -> None:
@@ -54,7 +54,7 @@ def test_a_long_history_is_thinned_and_keeps_its_end(model: Model) -> None:
 
 def test_levels_have_names_and_values() -> None:
     bacon = build("bacon", in_dim=2, out_dim=3, samples=(256, 128), width=8)
-    assert level_names(bacon)[0] == "up to 16 × 32 cycles across the picture"
+    assert level_names(bacon)[0] == "up to 16 × 32 cycles across"
     assert len(level_names(bacon)) == 4
     octree = build("octree", in_dim=2, out_dim=3, samples=(64, 64), width=8)
     names = level_names(octree)

@@ -10,7 +10,7 @@ from tests.support.commands import picture
 from alfilter.errors import UserError
 from alfilter.training import load
 from alfilter.viewer import open as opening
-from alfilter.viewer.open import open_files, open_reference, open_viewer, picture_models
+from alfilter.viewer.open import grid_models, open_files, open_reference, open_viewer
 from alfilter.viewer.picture import PictureViewer
 
 
@@ -27,7 +27,7 @@ def test_every_file_is_read_once(trained: Path, monkeypatch: pytest.MonkeyPatch)
 def test_models_must_fit_together(runs: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a model file was expected"):
         open_files([str(tmp_path)])
-    models = picture_models(open_files([str(runs / name) for name in ("al", "al", "siren/model.safetensors")]))
+    models = grid_models(open_files([str(runs / name) for name in ("al", "al", "siren/model.safetensors")]))
     assert [model.name for model in models] == ["al", "al 2", "siren"]
     with pytest.raises(UserError, match="must be the fitted picture, 52x40 with 3 channels"):
         open_reference(str(picture(tmp_path / "other.png", 9, 9)), models)

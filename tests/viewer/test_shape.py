@@ -148,7 +148,7 @@ def test_a_shape_is_shown_alone(model: Path, tmp_path: Path) -> None:
         open_viewer([str(model)], str(tmp_path / "picture.png"))
     picture = build("siren", in_dim=2, out_dim=1, width=4)
     save(picture, tmp_path / "picture.safetensors")
-    with pytest.raises(UserError, match="represents nothing yet, not a picture; give image models"):
+    with pytest.raises(UserError, match="represents nothing yet, which has no page of planes"):
         open_viewer([str(tmp_path / "picture.safetensors")])
 
 

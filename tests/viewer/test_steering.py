@@ -21,14 +21,14 @@ from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask
 from alfilter.training import load, save
 from alfilter.viewer.model import Model
-from alfilter.viewer.open import open_files, picture_models
+from alfilter.viewer.open import grid_models, open_files
 from alfilter.viewer.steering import Brush, paint, refine
 
 SHAPE = (40, 52)
 
 
 def test_taking_back_is_bounded_by_memory(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = picture_models(open_files([str(runs / "al")]))[0]
+    model = grid_models(open_files([str(runs / "al")]))[0]
     for number in range(30):
         model.steer(str(number), torch.tensor([[9.0, 9.0]]), 6.0, 0.1)
     assert len(model.undo) == 24
@@ -86,7 +86,7 @@ def test_raising_brings_back_what_was_learned_and_no_more() -> None:
 
 @pytest.fixture
 def model(runs: Path) -> Model:
-    return picture_models(open_files([str(runs / "al")]))[0]
+    return grid_models(open_files([str(runs / "al")]))[0]
 
 
 def test_the_picture_changes_inside_the_circle_only(model: Model) -> None:
@@ -132,7 +132,7 @@ def test_alpha_stays_where_its_gradient_lives(model: Model) -> None:
 
 
 def test_what_cannot_be_steered_says_so(runs: Path) -> None:
-    siren = picture_models(open_files([str(runs / "siren")]))[0]
+    siren = grid_models(open_files([str(runs / "siren")]))[0]
     with pytest.raises(UserError, match="siren has no filter and no local frequency; fit with al-grid"):
         siren.steer("a", torch.tensor([[1.0, 1.0]]), 6.0, -1.0)
     for radius, amount in ((1.0, 1.0), (9.0, 1e9)):
@@ -149,7 +149,7 @@ def grid_model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     field = fit_task(ImageTask(signal), "al-grid", training={"steps": 150}).field
     file = tmp_path_factory.mktemp("grid") / "model.safetensors"
     save(field, file)
-    return picture_models(open_files([str(file)]))[0]
+    return grid_models(open_files([str(file)]))[0]
 
 
 def test_lowering_blurs_step_by_step_and_raising_brings_the_detail_back(grid_model: Model) -> None:

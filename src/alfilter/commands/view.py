@@ -11,9 +11,11 @@ from alfilter.commands.shared import use_threads
 
 
 def add_view(commands: Any) -> None:
-    p = commands.add_parser("view", help="open a local page that looks inside models of a picture, or a shape")
+    p = commands.add_parser(
+        "view", help="open a local page that looks inside models of a picture, volume or video, or a shape"
+    )
     p.add_argument("models", metavar="MODEL", nargs="+", help="a model.safetensors or a run folder")
-    p.add_argument("--reference", metavar="FILE", help="the fitted picture (default: the copy in the run folder)")
+    p.add_argument("--reference", metavar="FILE", help="what was fitted (default: a picture's copy in the run folder)")
     p.add_argument("--port", type=int, default=8700, help="0 takes any that is free (default: 8700)")
     p.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, only this machine)")
     p.add_argument("--no-browser", action="store_true", help="only say where the page is")

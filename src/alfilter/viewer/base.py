@@ -62,6 +62,18 @@ class Request:
             raise UserError(f"{name} must be a finite number, got {str(self.values.get(name))[:20]!r}")
         return value
 
+    def numbers(self, name: str) -> list[float]:
+        """Finite numbers with commas between them; they must be there.
+
+        >>> Request({"at": "2,0.5"}).numbers("at")
+        [2.0, 0.5]
+        """
+        text = str(self.values.get(name, ""))[:120]
+        values = [_parsed(word) for word in text.split(",")]
+        if not all(map(math.isfinite, values)):
+            raise UserError(f"{name} must be numbers with commas between them, got {text[:20]!r}")
+        return values
+
     def coordinate(self, name: str) -> float:
         """A number from -1 to 1; it must be there."""
         value = _parsed(self.values.get(name, ""))

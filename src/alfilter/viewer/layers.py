@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from alfilter.analysis import filtered_encoding_of, samples_across
 from alfilter.errors import UserError
+from alfilter.evaluate import Section
 from alfilter.methods import Field
 from alfilter.signals import GridSignal
 from alfilter.viewer.model import Detail, Model
@@ -36,22 +37,28 @@ PICTURES = {"nearest": nearest, "bicubic": bicubic}  # layers of the fitted pict
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which pixels, and how each of them is sampled.
+    """Which pixels of which plane, and how each of them is sampled.
 
     is_rough: one place per pixel, whatever it covers. check_wanted: called between the parts of the work; raises when
     nobody waits for the tile any more.
     """
 
     index: TileIndex
-    shape: Shape
+    section: Section
     is_rough: bool
     check_wanted: Callable[[], None]
 
+    @property
+    def shape(self) -> Shape:
+        """Samples of the plane that is shown."""
+        return self.section.size
+
     def values(self, function: Evaluate) -> NDArray[Any]:
         """A function of coordinates on the tile: (rows, columns, c)."""
+        on_plane = self.section.through(function)
         if self.is_rough:
-            return evaluate(function, self.index, self.shape)
-        return evaluate_mean(function, self.index, self.shape, self.check_wanted)
+            return evaluate(on_plane, self.index, self.shape)
+        return evaluate_mean(on_plane, self.index, self.shape, self.check_wanted)
 
 
 def scale_of(layer: str) -> int | None:
@@ -83,11 +90,11 @@ def field_tile(model: Model, drawn: Field, detail: Detail, sampling: Sampling) -
 
 
 def filter_tile(drawn: Field, scale: int | None, sampling: Sampling) -> bytes:
-    """The cut-off in cycles per pixel of the longer side, or the mean response of one scale, as float32."""
+    """The cut-off in cycles per sample of the longest axis, or the mean response of one scale, as float32."""
     encoding = filtered_encoding_of(drawn)
     assert encoding is not None
     if scale is None:
-        across = samples_across(sampling.shape)
+        across = samples_across(sampling.section.shape)
         values = sampling.values(lambda x: encoding.local_frequency(x.float()).unsqueeze(-1) / across)
     else:
         values = sampling.values(lambda x: encoding.responses(x.float())[..., scale].unsqueeze(-1))
@@ -95,8 +102,9 @@ def filter_tile(drawn: Field, scale: int | None, sampling: Sampling) -> bytes:
 
 
 def reference_tile(signal: GridSignal, layer: str, sampling: Sampling) -> bytes:
-    """The fitted picture between its pixels as uint16: the nearest of them, or bicubic."""
+    """The plane of the fitted signal between its pixels as uint16: the nearest of them, or bicubic."""
     each = 1 if sampling.is_rough else sampling.index.places_per_pixel
     places = sampling.index.places(sampling.shape, each)
-    clipped: Draw = lambda *part: np.clip(PICTURES[layer](signal, *part), 0, 1)  # noqa: E731
+    plane = sampling.section.of(signal)
+    clipped: Draw = lambda *part: np.clip(PICTURES[layer](plane, *part), 0, 1)  # noqa: E731
     return as_uint16(pixel_means(clipped, places, each, sampling.check_wanted)).tobytes()

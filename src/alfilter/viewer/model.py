@@ -1,4 +1,4 @@
-"""A model of a picture as the page shows it: its file, its history, its snapshots, and what the brush changed."""
+"""A model as the page shows it: its file, its history, its snapshots, and what the brush changed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch import Tensor
 from alfilter.analysis import capped, filter_of, filtered_encoding_of, samples_across
 from alfilter.encodings import Octree
 from alfilter.errors import UserError
+from alfilter.evaluate import LAYOUTS, Layout
 from alfilter.methods import METHODS, Field, parameter_count
 from alfilter.networks import Bacon, LevelDecoder
 from alfilter.runs.folder import RunFolder
@@ -46,9 +47,24 @@ class Model:
     _doubles: OrderedDict[int, tuple[Field, Field]] = field(default_factory=OrderedDict)
 
     @property
-    def shape(self) -> Shape:
-        rows, columns = self.original.signal["shape"]
-        return int(rows), int(columns)
+    def shape(self) -> tuple[int, ...]:
+        """Samples along every axis of what was fitted."""
+        return tuple(int(samples) for samples in self.original.signal["shape"])
+
+    @property
+    def layout(self) -> Layout:
+        return LAYOUTS[self.original.signal["kind"]]
+
+    @property
+    def can_steer(self) -> bool:
+        """The brush paints on a plane: only where the plane is all there is."""
+        return len(self.shape) == 2 and filtered_encoding_of(self.original) is not None
+
+    @property
+    def _size(self) -> Shape:
+        if len(self.shape) != 2:
+            raise UserError(f"a brush steers pictures, the model is a {self.layout.thing}; cap its detail instead")
+        return self.shape[0], self.shape[1]
 
     def variant(self, moment: int | None, original: bool) -> Field:
         """The field to draw: a snapshot, the model as given, or as steered."""
@@ -81,9 +97,9 @@ class Model:
         with self.lock:
             alpha = filter_of(self.original).alpha
             if self.offset is None:
-                self.offset = alpha.values.new_zeros((*refined_shape(alpha.values, self.shape), 1))
+                self.offset = alpha.values.new_zeros((*refined_shape(alpha.values, self._size), 1))
             before = self.offset
-            after, box = paint(before, dabs, Brush(radius, amount / alpha.unit), self.shape)
+            after, box = paint(before, dabs, Brush(radius, amount / alpha.unit), self._size)
             if not self.undo or self.undo[-1][0] != gesture:
                 most = max(1, min(_MAX_UNDO, _UNDO_BYTES // (before.numel() * before.element_size())))
                 self.undo = [*self.undo, (gesture, before)][-most:]
@@ -109,7 +125,7 @@ class Model:
 
     def saved(self) -> Field:
         """The field as it is to be written: with one α grid that has what was painted in it."""
-        return self.original if self.offset is None else with_offset(self.original, self.offset, self.shape)
+        return self.original if self.offset is None else with_offset(self.original, self.offset, self._size)
 
     def _set_offset(self, offset: Tensor) -> None:
         self.offset, self.version = offset, self.version + 1
@@ -134,12 +150,13 @@ class Model:
             "alpha": self._filter_facts(),
             "snapshots": list(self.snapshots),
             "levels": self.levels,
+            "steerable": self.can_steer,
             "version": self.version,
             "steered": self.is_steered,
         }
 
     def _filter_facts(self) -> dict[str, Any] | None:
-        """The filter, None for a method without α; frequencies in cycles per pixel along the longer side."""
+        """The filter, None for a method without α; frequencies in cycles per sample along the longest axis."""
         encoding = filtered_encoding_of(self.original)
         return None if encoding is None else filter_facts(encoding, samples_across(self.shape))
 
@@ -164,20 +181,19 @@ def level_names(drawn: Field) -> list[str]:
     """What each output of a field that has several can hold, coarse to fine; empty for a field with one."""
     network, encoding = drawn.network, drawn.encoding
     if isinstance(network, Bacon):
-        return [f"up to {_sizes(limit)} cycles across the picture" for limit in network.limits]
+        return [f"up to {_sizes(limit)} cycles across" for limit in network.limits]
     if isinstance(network, LevelDecoder) and isinstance(encoding, Octree):
         return [f"grids of up to {_sizes(cells)} cells across" for cells in encoding.layout.cells]
     return []
 
 
-def _sizes(rows_columns: Sequence[int]) -> str:
-    """Across first, as pictures are measured.
+def _sizes(along: Sequence[int]) -> str:
+    """The last axis first, as pictures are measured.
 
     >>> _sizes((32, 64)), _sizes((8, 8))
     ('64 × 32', '8')
     """
-    rows, columns = rows_columns
-    return str(rows) if rows == columns else f"{columns} × {rows}"
+    return str(along[0]) if len(set(along)) == 1 else " × ".join(map(str, reversed(along)))
 
 
 @dataclass(frozen=True)
@@ -185,7 +201,7 @@ class Detail:
     """How much detail of a field is shown; both None: all of it.
 
     level: one of its outputs, 1 being the coarsest. cap: the highest frequency that passes its filter, in cycles per
-    pixel along the longer side.
+    sample along the longest axis.
     """
 
     level: int | None = None
@@ -204,6 +220,6 @@ def check_same_size(file: Path, drawn: Field, first: Field) -> None:
     (got, count), (expected, channels) = ((f.signal.get("shape"), f.out_dim) for f in (drawn, first))
     if (got, count) != (expected, channels):
         raise UserError(
-            f"models beside each other represent pictures of one size: the first is {expected} with {channels} "
+            f"models beside each other represent signals of one size: the first is {expected} with {channels} "
             f"channels, {file} is {got} with {count}; give another"
         )

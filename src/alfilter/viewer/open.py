@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from alfilter.errors import UserError
+from alfilter.evaluate import LAYOUTS
 from alfilter.methods import Field
 from alfilter.runs.folder import RunFolder
 from alfilter.runs.snapshots import list_snapshots
@@ -20,9 +21,9 @@ Opened = tuple[Path, Field]  # a model's file, and what it holds
 
 
 def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
-    """The viewer of some model files or run folders: one shape, or pictures of one size.
+    """The viewer of some model files or run folders: one shape, or pictures, volumes, videos of one size.
 
-    reference: the fitted picture; None for the copy in a run folder.
+    reference: what was fitted; None for a picture's copy in a run folder.
     """
     opened = open_files(paths)
     file, field = opened[0]
@@ -30,7 +31,7 @@ def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
         if len(paths) > 1 or reference is not None:
             raise UserError(f"{paths[0]} is a shape and is shown alone; leave the other models and the reference out")
         return ShapeViewer(field, model_name(file))
-    models = picture_models(opened)
+    models = grid_models(opened)
     return PictureViewer(models, open_reference(reference, models))
 
 
@@ -50,14 +51,17 @@ def model_name(file: Path) -> str:
     return run.path.name if run is not None and run.path.name else file.stem
 
 
-def picture_models(opened: Sequence[Opened]) -> list[Model]:
-    """The models of one page; they must represent pictures of one size."""
+def grid_models(opened: Sequence[Opened]) -> list[Model]:
+    """The models of one page; they must represent signals of one kind and size."""
     models: list[Model] = []
     for file, field in opened:
-        if field.signal.get("kind") != "image":
-            kind = field.signal.get("kind") or "nothing yet"
-            todo = f"'alfilter export {file} map.html' writes a page" if kind == "points" else "give image models"
-            raise UserError(f"{file} represents {kind}, not a picture; {todo}")
+        kind = field.signal.get("kind") or "nothing yet"
+        if kind not in LAYOUTS:
+            known = ", ".join(layout.thing for layout in LAYOUTS.values())
+            todo = f"'alfilter export {file} map.html' writes a page" if kind == "points" else f"give one of {known}"
+            raise UserError(f"{file} represents {kind}, which has no page of planes; {todo}")
+        if kind != opened[0][1].signal.get("kind"):
+            raise UserError(f"models beside each other represent one kind of signal, {file} is {kind}; show it alone")
         check_same_size(file, field, opened[0][1])
         name = _unique(model_name(file), [model.name for model in models])
         run = RunFolder.of_model(file)
@@ -67,7 +71,7 @@ def picture_models(opened: Sequence[Opened]) -> list[Model]:
 
 
 def open_reference(path: str | None, models: Sequence[Model]) -> tuple[str, GridSignal] | None:
-    """The picture to compare with, and its name: the given one, or the copy in the first run folder that has one."""
+    """What was fitted, and its name: the given file, or the picture in the first run folder that has one."""
     shape, channels = models[0].shape, models[0].original.out_dim
     if path is None:
         copies = [file for model in models if (file := RunFolder(model.file.parent).picture("reference")).is_file()]
@@ -78,8 +82,8 @@ def open_reference(path: str | None, models: Sequence[Model]) -> tuple[str, Grid
         return None
     signal = open_signal(path)
     if not isinstance(signal, GridSignal) or signal.shape != shape or signal.out_dim != channels:
-        size = f"{shape[1]}x{shape[0]} with {channels} channels"
-        raise UserError(f"the reference must be the fitted picture, {size}; {path} is another")
+        size = f"{'x'.join(map(str, reversed(shape)))} with {channels} channels"
+        raise UserError(f"the reference must be the fitted {models[0].layout.thing}, {size}; {path} is another")
     return Path(path).name, signal
 
 

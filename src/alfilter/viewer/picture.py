@@ -1,10 +1,11 @@
-"""The viewer of pictures: tiles, the place under the cursor, steering, saving."""
+"""The viewer of pictures, and of planes through volumes and videos: tiles, single places, steering, saving."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from alfilter.analysis import filter_of, filtered_encoding_of, samples_across
 from alfilter.errors import UserError
-from alfilter.evaluate import sample_axes
+from alfilter.evaluate import Section, sample_axes
 from alfilter.methods import Field
 from alfilter.runs.folder import FILES
 from alfilter.runtime.bounded_executor import BoundedExecutor, Cancelled
@@ -40,7 +41,7 @@ MAX_CAP = 1e3  # cycles per pixel
 
 
 class PictureViewer(Viewer):
-    """Models of pictures of one size, and the fitted picture where it is known, by its name."""
+    """Models of signals of one kind and size, and the fitted signal where it is known, by its name."""
 
     page = "picture"
 
@@ -71,12 +72,15 @@ class PictureViewer(Viewer):
 
     def warm_up(self) -> None:
         for model in self.models:
-            sample_axes(model.original, [torch.zeros(1), torch.zeros(1)])
+            sample_axes(model.original, [torch.zeros(1)] * len(model.shape))
 
     # ---- what is read
 
     def about(self, request: Request) -> dict[str, Any]:
+        first = self.models[0]
         return {
+            "layout": asdict(first.layout),
+            "rate": first.original.signal.get("rate"),
             "models": [{"id": number, **model.about()} for number, model in enumerate(self.models)],
             "reference": self.reference[0] if self.reference else None,
             "tile": TILE,
@@ -100,9 +104,10 @@ class PictureViewer(Viewer):
         """
         index = TileIndex(request.integer("z"), request.integer("y"), request.integer("x"))
         layer = str(request.values.get("layer", "field"))
-        rows, columns = index.spans(self.models[0].shape)  # refuses what is not there before it is queued
+        section = self._section(request)
+        rows, columns = index.spans(section.size)  # refuses what is not there before it is queued
         is_rough = request.values.get("rough") == "1" and index.places_per_pixel > 1
-        sampling = Sampling(index, self.models[0].shape, is_rough, lambda: _check_wanted(request))
+        sampling = Sampling(index, section, is_rough, lambda: _check_wanted(request))
         if layer in PICTURES:
             channels, key, work = self._reference_layer(layer, sampling)
             version, model = 0, None
@@ -110,7 +115,7 @@ class PictureViewer(Viewer):
             model = self._model(request)
             version = model.version
             channels, key, work = self._model_layer(model, layer, request, sampling)
-        key = (*key, index, is_rough)
+        key = (*key, section, index, is_rough)
         data = self.cache.get(key)
         if data is None:
             data = self.tiles.run(work, request.is_wanted)
@@ -121,13 +126,13 @@ class PictureViewer(Viewer):
 
     def at(self, request: Request) -> dict[str, Any]:
         """Everything about one place (x, y), in samples: values, α, the filter's response, the error."""
-        model = self._model(request)
+        model, section = self._model(request), self._section(request)
         row, column = request.number("y"), request.number("x")
-        if not (-0.5 <= row <= model.shape[0] - 0.5 and -0.5 <= column <= model.shape[1] - 0.5):
-            raise UserError("the place lies outside the picture")
+        if not (-0.5 <= row <= section.size[0] - 0.5 and -0.5 <= column <= section.size[1] - 0.5):
+            raise UserError("the place lies outside the plane")
         detail = self._detail(model, request)
         return self.quick.run(
-            lambda: self._probe(self._variant(model, request), detail, row, column), request.is_wanted
+            lambda: self._probe(self._variant(model, request), detail, section, (row, column)), request.is_wanted
         )
 
     # ---- what is changed
@@ -195,6 +200,15 @@ class PictureViewer(Viewer):
             raise UserError(f"there are {len(self.models)} models, got number {number}")
         return self.models[number]
 
+    def _section(self, request: Request) -> Section:
+        """The plane that is looked at: which of the layout's (plane), and where the other axes are held (at)."""
+        first = self.models[0]
+        planes = first.layout.planes
+        plane = planes[request.choice("plane", range(len(planes))) if "plane" in request.values else 0]
+        held = [n for axis, n in enumerate(first.shape) if axis not in plane]
+        places = request.numbers("at") if "at" in request.values else [(n - 1) // 2 for n in held]
+        return Section(first.shape, plane, tuple(places))
+
     def _variant(self, model: Model, request: Request) -> Field:
         moment = request.integer("t") if "t" in request.values else None
         return model.variant(moment, original=request.values.get("v") == "0")
@@ -234,21 +248,22 @@ class PictureViewer(Viewer):
 
     def _reference_layer(self, layer: str, sampling: Sampling) -> tuple[int, tuple[Any, ...], Callable[[], bytes]]:
         if self.reference is None:
-            raise UserError("no reference was given; open the page with the fitted picture as its reference")
+            raise UserError("no reference was given; open the page with what was fitted as its reference")
         signal = self.reference[1]
         return signal.out_dim, ("reference", "", layer, None), lambda: reference_tile(signal, layer, sampling)
 
-    def _probe(self, drawn: Field, detail: Detail, row: float, column: float) -> dict[str, Any]:
-        shape, shown = self.models[0].shape, detail.of(drawn)
-        place = [_coordinate(p, n) for p, n in zip((row, column), shape, strict=True)]
-        sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip((row, column), shape, strict=True)]
+    def _probe(self, drawn: Field, detail: Detail, section: Section, at: tuple[float, float]) -> dict[str, Any]:
+        (row, column), shown = at, detail.of(drawn)
+        place = section.coordinates(row, column)
+        sample = [min(max(math.floor(p + 0.5), 0), n - 1) for p, n in zip(at, section.size, strict=True)]
         answer: dict[str, Any] = {"x": column, "y": row, "value": _value(shown, place).tolist(), "sample": sample[::-1]}
-        if self.reference is not None:
-            truth = nearest(self.reference[1], *(torch.tensor([float(p)]) for p in sample)).reshape(-1)
-            fitted = _value(shown, [_coordinate(p, n) for p, n in zip(sample, shape, strict=True)])
+        if self.reference is not None and all(p == round(p) for p in section.places):  # between planes is no truth
+            plane = section.of(self.reference[1])
+            truth = nearest(plane, *(torch.tensor([float(p)]) for p in sample)).reshape(-1)
+            fitted = _value(shown, section.coordinates(*sample))
             answer |= {"reference": truth.tolist(), "error": (np.clip(fitted, 0, 1) - truth).tolist()}
         encoding = filtered_encoding_of(drawn)
-        return answer if encoding is None else answer | filter_at(encoding, place, samples_across(shape))
+        return answer if encoding is None else answer | filter_at(encoding, place, samples_across(section.shape))
 
 
 def _check_wanted(request: Request) -> None:
@@ -258,8 +273,3 @@ def _check_wanted(request: Request) -> None:
 
 def _value(shown: Evaluate, place: list[float]) -> NDArray[Any]:
     return sample_axes(shown, [torch.tensor([p], dtype=torch.float32) for p in place]).reshape(-1).numpy()
-
-
-def _coordinate(place: float, samples: int) -> float:
-    """The coordinate in [-1, 1] of a place in samples."""
-    return (2 * place - (samples - 1)) / max(1, samples - 1)

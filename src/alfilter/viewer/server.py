@@ -28,8 +28,8 @@ from alfilter.viewer.template import page_html
 
 ASSETS = {
     **{f"/{name}": (name, "text/javascript; charset=utf-8")
-       for name in ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js",
-                    "shape.js", "scene.js")},
+       for name in ("view.js", "camera.js", "tiles.js", "sections.js", "colours.js", "plots.js", "controls.js",
+                    "tour.js", "shape.js", "scene.js")},
     **{f"/{name}": (name, "text/css; charset=utf-8") for name in ("view.css", "shape.css")},
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),
 }  # fmt: skip

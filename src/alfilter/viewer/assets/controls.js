@@ -36,6 +36,10 @@ export class Controls {
     return this.view.state;
   }
 
+  get sample() {
+    return this.view.about.layout.sample;
+  }
+
   get busy() {
     return this.stroke.sending || this.changing || this.looking;
   }
@@ -43,10 +47,10 @@ export class Controls {
   title() {
     const model = this.view.model(this.state.first) ?? this.models[0];
     const names = this.models.map((m) => m.name).join(" · ");
-    const [rows, columns] = model.shape, psnr = model.metrics.psnr;
+    const sizes = [...model.shape].reverse().join(" × "), psnr = model.metrics.psnr;
     $("title").textContent = names;
     document.title = `${names}: alfilter`;
-    $("facts").textContent = [`${model.method}, ${model.params.toLocaleString("en")} numbers`, `${columns} × ${rows} pixels`,
+    $("facts").textContent = [`${model.method}, ${model.params.toLocaleString("en")} numbers`, `${sizes} ${this.sample}s`,
       ...(psnr ? [`${psnr.toFixed(1)} dB`] : []), ...(model.steered ? [this.savedAs(model)] : [])].join(" · ");
   }
 
@@ -195,11 +199,11 @@ export class Controls {
     const low = model.alpha.cycles[0], high = model.alpha.cycles.at(-1), own = model.alpha.cut_off[1];
     const value = () => (Number($("cap").value) >= most ? null : low * Math.pow(high / low, Number($("cap").value) / most));
     const say = () => {
-      const cap = value(), waves = cap === null ? "as learned" : `up to ${short(cap, 2)} cycles per pixel: waves of ${short(1 / cap, 2)} pixels and longer`;
+      const cap = value(), waves = cap === null ? "as learned" : `up to ${short(cap, 2)} cycles per ${this.sample}: waves of ${short(1 / cap, 2)} ${this.sample}s and longer`;
       $("cap-out").textContent = waves;
       $("cap").setAttribute("aria-valuetext", waves);
     };
-    $("cap").title = `The highest frequency that passes the filter anywhere. Above ${short(own, 2)} cycles per pixel hardly anything changes here.`;
+    $("cap").title = `The highest frequency that passes the filter anywhere. Above ${short(own, 2)} cycles per ${this.sample} hardly anything changes here.`;
     $("cap").addEventListener("input", () => {
       say();
       this.set({ cap: value() });
@@ -216,12 +220,12 @@ export class Controls {
     $("which-scale").max = scales - 1;
     $("which-scale").addEventListener("input", () => this.set({ level: Number($("which-scale").value) }));
     for (const input of all("overlay")) input.disabled = !with_alpha.length;
-    $("brush").disabled = !with_alpha.length;
+    $("brush").disabled = !this.models.some((model) => model.steerable);
     $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !with_alpha.length;
-    $("s-steer").hidden = !with_alpha.length;
+    $("s-steer").hidden = $("brush").disabled;
     $("no-alpha").hidden = !without.length;
     $("no-alpha").textContent = `There is no local frequency of ${without.map((m) => m.method).join(", ")}: ${without.length > 1 ? "they have" : "it has"} no filter to look at.`;
-    if (with_alpha.length) drawResponse($("response"), with_alpha[0].alpha, null);
+    if (with_alpha.length) drawResponse($("response"), with_alpha[0].alpha, null, `cycles per ${this.sample}`);
     $("row-truth").hidden = $("row-error").hidden = !this.view.about.reference;
     this.legend();
     this.steered();
@@ -238,10 +242,10 @@ export class Controls {
     const scales = model.alpha.unit === "levels" ? "level" : "scale";
     $("legend-low").textContent = scale ? "0" : short(low, 2);
     $("legend-high").textContent = scale ? "1" : short(high, 2);
-    $("legend-name").textContent = scale ? `share of ${scales} ${this.state.level} that passes` : "cut-off in cycles per pixel";
+    $("legend-name").textContent = scale ? `share of ${scales} ${this.state.level} that passes` : `cut-off in cycles per ${this.sample}`;
     $("legend").setAttribute("aria-label", `Colours from ${$("legend-low").textContent} (${css(map, 0)}, dark) to ${$("legend-high").textContent} (bright): ${$("legend-name").textContent}`);
     const cycles = model.alpha.cycles[Math.min(this.state.level, model.alpha.levels - 1)];
-    $("scale-out").textContent = `${this.state.level}: a wave is ${short(1 / cycles)} pixels long`;
+    $("scale-out").textContent = `${this.state.level}: a wave is ${short(1 / cycles)} ${this.sample}s long`;
   }
 
   // ---- under the cursor
@@ -254,7 +258,7 @@ export class Controls {
     const view = this.view, [x, y] = view.probe, model = view.model(view.pointed ?? this.state.first) ?? view.model(this.state.first) ?? this.models[0];
     const then = this.state.moment !== null && model === this.taught ? `&t=${this.state.moment}` : (view.pointed ?? "").endsWith(":learned") || this.state.peek ? "&v=0" : "";
     const level = view.levelWords(view.model(view.pointed ?? "") ? view.pointed : `m${model.id}`);
-    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}${level}`).then((found) => this.found(model, found), () => {}).finally(() => {
+    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}${level}${view.sections.words}`).then((found) => this.found(model, found), () => {}).finally(() => {
       setTimeout(() => {
         this.looking = false;
         if (this.again && view.probe) this.look();
@@ -273,20 +277,21 @@ export class Controls {
       return `rgb(${shown.map((v) => Math.round(255 * Math.min(1, Math.max(0, v)))).join(" ")})`;
     };
     const digits = Math.max(1, Math.ceil(Math.log10(this.view.camera.scale)));
-    $("spot-place").textContent = `column ${found.x.toFixed(digits)}, row ${found.y.toFixed(digits)}`;
+    $("spot-place").textContent = this.view.sections.place(found.x, found.y, digits);
     $("spot-value").textContent = native(found.value);
     $("swatch-field").style.background = colour(found.value);
+    $("row-truth").hidden = $("row-error").hidden = !found.reference;
     if (found.reference) {
       $("spot-truth").textContent = native(found.reference);
       $("swatch-truth").style.background = colour(found.reference);
       const error = found.error.reduce((sum, e) => sum + Math.abs(e), 0) / found.error.length;
-      $("spot-error").textContent = `${(255 * error).toFixed(1)} of 255 at this pixel`;
+      $("spot-error").textContent = `${(255 * error).toFixed(1)} of 255 at this ${this.sample}`;
     }
     $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !model.alpha;
     if (model.alpha) {
-      $("spot-alpha").textContent = `${short(found.frequency)} cycles per pixel (α ${found.alpha.toFixed(2)} ${model.alpha.unit})`;
-      drawResponse($("response"), model.alpha, found);
-      if ($("numbers").open) responseTable($("response-table"), model.alpha, found);
+      $("spot-alpha").textContent = `${short(found.frequency)} cycles per ${this.sample} (α ${found.alpha.toFixed(2)} ${model.alpha.unit})`;
+      drawResponse($("response"), model.alpha, found, `cycles per ${this.sample}`);
+      if ($("numbers").open) responseTable($("response-table"), model.alpha, found, this.view.about.layout);
     }
   }
 
@@ -307,14 +312,14 @@ export class Controls {
     const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.` : value === null ? "" : `${ON_SCREEN} ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
     if ($("screen").textContent !== text) $("screen").textContent = text;
     const where = `${mode === "diff" ? "difference of " : ""}${this.view.panes.flatMap((pane) => pane.sources).map((s) => this.view.label(s)).join(", ")}`;
-    $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around column ${Math.round(camera.x)}, row ${Math.round(camera.y)}`);
+    $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around ${this.view.sections.place(camera.x, camera.y, 0)}`);
   }
 
   // ---- steering
 
   steerable(source) {
     const model = this.view.model(source ?? this.state.first) ?? this.models[0];
-    return model.alpha ? model : this.models.find((m) => m.alpha);
+    return model.steerable ? model : this.models.find((m) => m.steerable);
   }
 
   apply(model, answer) {

@@ -47,7 +47,7 @@ export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
   svg.setAttribute("aria-label", `Response of the filter at α ${found.alpha.toFixed(2)}: ${words}`);
 }
 
-export function responseTable(box, alpha, found) {
+export function responseTable(box, alpha, found, { axes, sample }) {
   const table = document.createElement("table");
   const group = alpha.channels / alpha.levels;
   const row = (cells, tag) => {
@@ -55,9 +55,10 @@ export function responseTable(box, alpha, found) {
     for (const cell of cells) line.append(Object.assign(document.createElement(tag), { textContent: cell }));
   };
   const waves = alpha.unit === "channels";
-  row(waves ? ["channel", "scale", "cycles/px", "wave", "H"] : ["level", "cycles/px", "H"], "th");
+  const names = axes.length === 2 ? ["y", "x"] : axes, unit = sample === "pixel" ? "cycles/px" : `cycles/${sample}`;
+  row(waves ? ["channel", "scale", unit, "wave", "H"] : ["level", unit, "H"], "th");
   found.response.forEach((h, c) => {
-    const j = Math.floor(c / group), inside = c % group, wave = `${inside % 2 ? "cos" : "sin"} ${inside > 1 ? "x" : "y"}`;
+    const j = Math.floor(c / group), inside = c % group, wave = `${inside % 2 ? "cos" : "sin"} ${names[Math.floor(inside / 2)]}`;
     row(waves ? [c, j, short(alpha.cycles[j]), wave, h.toFixed(4)] : [c, short(alpha.cycles[j]), h.toFixed(4)], "td");
   });
   box.replaceChildren(table);

@@ -6,12 +6,12 @@ const AT_ONCE = 3; // requests under way
 const COARSE = 3; // octaves between a first impression and the tile itself
 
 export class Tiles {
-  constructor(about, changed) {
+  constructor(about, [rows, columns], changed) {
     this.size = about.tile;
     this.octave = about.octave;
     this.widest = about.zoom[0];
-    this.rows = about.models[0].shape[0];
-    this.columns = about.models[0].shape[1];
+    this.rows = rows;
+    this.columns = columns;
     this.changed = changed;
     this.held = new Map(); // key → tile, the least recently used first
     this.flying = new Map(); // key → AbortController

@@ -1,4 +1,4 @@
-// One minute with a field: five short steps, each of which shows on the picture what it says.
+// One minute with a field: a few short steps, each of which shows on the picture what it says.
 
 import { short } from "./plots.js";
 
@@ -27,38 +27,50 @@ export class Tour {
   }
 
   steps() {
-    const { view } = this, model = view.about.models[0], [rows, columns] = model.shape, { controls } = view;
+    const { view } = this, model = view.about.models[0], { controls } = view, { thing, sample } = view.about.layout;
+    const sizes = [...model.shape].reverse().join(" × "), flat = model.shape.length === 2;
     const pick = (group, value) => controls.pick(group, value);
     const list = [
       {
-        title: "A picture that is a function",
-        text: `These ${columns} × ${rows} pixels are not stored. A network of ${model.params.toLocaleString("en")} numbers answers one question: which colour is at (x, y)? The page has just asked it once for every point of your screen.`,
+        title: `A ${thing} that is a function`,
+        text: `These ${sizes} ${sample}s are not stored. A network of ${model.params.toLocaleString("en")} numbers answers one question: which ${flat ? "colour is at (x, y)" : "value is at this place"}? The page has just asked it once for every point of your screen.`,
         show: () => { pick("mode", "one"); pick("overlay", "none"); view.fit(); },
       },
       {
-        title: "Between the pixels",
+        title: `Between the ${sample}s`,
         text: view.about.reference
-          ? "32 times larger. Dots mark the pixels it was trained on; everything between them is the field's own answer. Drag the boundary: on the right the stored pixels are just squares."
-          : "32 times larger. Dots mark the pixels it was trained on; everything between them is the field's own answer.",
+          ? `32 times larger. Dots mark the ${sample}s it was trained on; everything between them is the field's own answer. Drag the boundary: on the right the stored ${sample}s are just squares.`
+          : `32 times larger. Dots mark the ${sample}s it was trained on; everything between them is the field's own answer.`,
         show: () => { pick("overlay", "none"); controls.against("nearest"); pick("mode", view.about.reference ? "split" : "one"); view.lookAt(...this.lively(), 5 * view.about.octave); },
       },
     ];
+    if (!flat) {
+      list.push({
+        title: "Through the whole",
+        text: `What you see is one plane of ${model.shape.length} axes. Move the slider: a quarter of the way to the next sample is a place like any other. ${view.about.layout.time === null ? "Turn the plane with the buttons above it." : "▶ plays it."}`,
+        show: () => { pick("mode", "one"); pick("overlay", "none"); view.fit(); $("h-plane").scrollIntoView({ block: "nearest" }); },
+      });
+    }
     if (model.alpha) {
       list.push(
         {
           title: "Local frequency",
-          text: `Places enter the network as features of ${model.alpha.channels} ${model.alpha.unit}, slow to fast. A filter that was learned with them holds back those above a cut-off, which differs from place to place: here from ${short(model.alpha.cut_off[0], 2)} cycles per pixel (dark) to ${short(model.alpha.cut_off[1], 2)} (bright).`,
+          text: `Places enter the network as features of ${model.alpha.channels} ${model.alpha.unit}, slow to fast. A filter that was learned with them holds back those above a cut-off, which differs from place to place: here from ${short(model.alpha.cut_off[0], 2)} cycles per ${sample} (dark) to ${short(model.alpha.cut_off[1], 2)} (bright).`,
           show: () => { pick("mode", "one"); view.fit(); pick("overlay", "alpha"); },
         },
         {
           title: "Ask any place",
-          text: "Move over the picture. The bars show which features pass there, with their cycles per pixel; above them the field's colour, the picture's, and the error.",
+          text: `Move over the ${thing}. The bars show which features pass there, with their cycles per ${sample}; above them the field's value${view.about.reference ? `, the ${thing}'s, and the error` : ""}.`,
           show: () => { pick("mode", "one"); pick("overlay", "alpha"); $("h-cursor").scrollIntoView({ block: "nearest" }); },
         },
-        {
+        model.steerable ? {
           title: "Steer it",
           text: "Move Detail to lower the cut-off everywhere. Or switch the brush on and paint: the cut-off is lowered under it and nowhere else, and “Bring back” returns it to what was learned. Save it as a new model if you like it.",
           show: () => { pick("overlay", "none"); view.fit(); $("h-steer").scrollIntoView({ block: "nearest" }); },
+        } : {
+          title: "Less detail",
+          text: "Move Detail to lower the cut-off everywhere: what is faster is held back, and what is left is smooth.",
+          show: () => { pick("overlay", "none"); view.fit(); $("h-show").scrollIntoView({ block: "nearest" }); },
         },
       );
     }

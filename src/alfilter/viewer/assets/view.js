@@ -3,6 +3,7 @@
 import { Camera } from "./camera.js";
 import { Controls } from "./controls.js";
 import { short } from "./plots.js";
+import { Sections } from "./sections.js";
 import { Tiles } from "./tiles.js";
 import { Tour } from "./tour.js";
 
@@ -12,14 +13,14 @@ const MARKS = 20; // screen pixels per sample from which the samples' places are
 class View {
   constructor(about) {
     this.about = about;
-    this.shape = about.models[0].shape;
+    this.sections = new Sections(this);
     this.state = {
       mode: "one", first: "m0", second: about.models.length > 1 ? "m1" : about.reference ? "nearest" : about.models[0].alpha ? "m0:learned" : "m0",
       beside: [], detail: null, overlay: "none", level: 0, opacity: 0.65, cut: 0.5, gain: 8, marks: true,
       moment: null, peek: false, brush: false, kind: "lower", radius: 20, amount: 2, cap: null,
     };
     this.camera = new Camera(this.shape, about.octave, about.zoom);
-    this.tiles = new Tiles(about, () => this.changed());
+    this.tiles = new Tiles(about, this.shape, () => this.changed());
     this.panes = [];
     this.probe = null; // the place under the cursor, in samples
     this.pointers = new Map();
@@ -34,6 +35,10 @@ class View {
 
   // ---- what is shown
 
+  get shape() {
+    return this.sections.shape;
+  }
+
   model(source) {
     const found = /^m(\d+)/.exec(source);
     return found ? this.about.models[Number(found[1])] : null;
@@ -42,10 +47,10 @@ class View {
   // the words of a tile's request that name what a source shows
   words(source, layer = "field") {
     const model = this.model(source);
-    if (!model) return `layer=${source}`;
+    if (!model) return `layer=${source}${this.sections.words}`;
     const learned = source.endsWith(":learned") || this.state.peek;
     const then = this.state.moment !== null && model === this.controls.taught ? `&t=${this.state.moment}` : "";
-    return `m=${model.id}&layer=${layer}${then || (learned ? "&v=0" : "")}${layer === "field" ? this.levelWords(source) : ""}`;
+    return `m=${model.id}&layer=${layer}${then || (learned ? "&v=0" : "")}${layer === "field" ? this.levelWords(source) : ""}${this.sections.words}`;
   }
 
   // which of a model's levels of detail a source shows, from 1; null for the finest, which is the field's value
@@ -68,13 +73,13 @@ class View {
   label(source) {
     const model = this.model(source);
     if (source === "nearest") return "the stored pixels";
-    if (source === "bicubic") return "the picture, bicubic";
+    if (source === "bicubic") return `the ${this.about.layout.thing}, bicubic`;
     const many = this.about.models.length > 1, level = this.levelOf(source);
     if (level !== null) return `${model.name}, level ${level} of ${model.levels.length}`;
     const moment = this.state.moment !== null && model === this.controls.taught;
     if (moment) return `${many ? model.name + ", " : ""}step ${this.state.moment.toLocaleString("en")}`;
     const cap = this.capOf(source);
-    if (cap !== null) return `${model.name}${model.steered ? ", steered" : ""}, up to ${short(cap, 2)} cycles per pixel`;
+    if (cap !== null) return `${model.name}${model.steered ? ", steered" : ""}, up to ${short(cap, 2)} cycles per ${this.about.layout.sample}`;
     const learned = source.endsWith(":learned") || (this.state.peek && model.steered);
     return learned ? `${model.name}, as learned` : model.steered ? `${model.name}, steered` : model.name;
   }
@@ -93,7 +98,7 @@ class View {
   yardstick(source) {
     const { mode, first, second } = this.state;
     if (mode === "diff" || mode === "split") return source === first ? second : null;
-    if (this.about.reference) return this.model(source) ? "bicubic" : null;
+    if (this.about.reference && this.sections.isOnSamples) return this.model(source) ? "bicubic" : null;
     return mode === "side" && source !== this.panes[0].sources[0] ? this.panes[0].sources[0] : null;
   }
 
@@ -139,7 +144,7 @@ class View {
     this.asking = true;
     setTimeout(() => {
       this.asking = false;
-      const goal = this.camera.goal(), { width, height } = this.camera, list = [];
+      const { goal, width, height } = this.asked(), list = [];
       for (const pane of this.panes) {
         for (const source of pane.sources) {
           list.push(...this.tiles.visible(this.words(source), goal, width, height));
@@ -153,9 +158,17 @@ class View {
           }
         }
       }
-      this.tiles.want(list);
+      this.tiles.want(this.sections.playing ? list.map((tile) => ({ ...tile, extra: true })) : list);
       this.changed();
     }, 40);
+  }
+
+  // where tiles are asked for, and how large a pane is there: while frames are played, at most a pixel per sample
+  asked() {
+    const goal = this.camera.goal(), { width, height } = this.camera;
+    if (!this.sections.playing || goal.zoom <= 0) return { goal, width, height };
+    const by = 1 / goal.scale;
+    return { goal: { zoom: 0, scale: 1, left: goal.left * by, top: goal.top * by }, width: width * by, height: height * by };
   }
 
   changed() {
@@ -455,7 +468,7 @@ class View {
       s: () => pick("mode", this.state.mode === "split" ? "one" : "split"),
       d: () => pick("mode", this.state.mode === "diff" ? "one" : "diff"),
       p: () => this.controls.toggleBrush(), b: () => this.controls.peek(true), u: () => $("undo").click(),
-      "?": () => this.tour.open(),
+      "?": () => this.tour.open(), "[": () => this.sections.step(-1), "]": () => this.sections.step(1),
       " ": () => this.state.brush && this.controls.stroke.dab(this.state.first, this.camera.inside(this.camera.x, this.camera.y)),
     };
     if (!actions[name] || (event.repeat && name === "b")) return;
