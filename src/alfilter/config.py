@@ -229,9 +229,9 @@ class Training:
     )
     tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
     tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
-    parsimony: float = option(0.0, "weight λ of the mean of α as a share of its axis: what a level costs", low=0)
+    parsimony: float = option(0.0, "λ, what all levels cost together, as a share of the error", low=0)
     detail: float = option(
-        0.0, "weight of the area means at 1/2, 1/4, 1/8 of a grid's resolution, learned with α capped there", low=0
+        0.0, "weight of the area means at 1/2, 1/4, 1/8, learned with α capped there; it falls with the rates", low=0
     )
     fill: float = option(
         0.0, "weight of the values that are filled in between the samples of a grid or between points", low=0

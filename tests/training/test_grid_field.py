@@ -88,13 +88,19 @@ def test_a_method_without_a_filter_has_no_levels_of_detail() -> None:
         fit(field_of("al-grid"), image("every:2"), training=Training(batch=40, steps=1, detail=0.5))
 
 
-def test_parsimony_pulls_alpha_down() -> None:
-    """With no data gradient to hold it (a constant picture is fitted at once), α falls."""
-    task = ImageTask(GridSignal(np.full((40, 30, 3), 128, np.uint8)))
+def test_parsimony_is_a_share_of_the_error() -> None:
+    """λ · error · mean(α)/L: α starts at 3 of 5 levels, and every node has the same gradient."""
     field = field_of("al-grid")
-    fit(field, task, training=Training(steps=20, lr_encoding=1e-2, parsimony=1.0))
-    with torch.no_grad():
-        assert field.encoding.alpha(torch.zeros(1, 2)).item() < 2.9  # type: ignore[operator]
+    without, free = gradient_of(field, image("all"), Training(batch=400))
+    terms, priced = gradient_of(field_of("al-grid"), image("all"), Training(batch=400, parsimony=0.5))
+    assert terms["data"] == without["data"]
+    assert terms["parsimony"] == pytest.approx(0.5 * terms["data"] * 3 / 5, rel=1e-5)
+    encoding = field.encoding
+    assert isinstance(encoding, FilteredGrid)
+    nodes = encoding.alpha.values.numel()
+    share = 0.5 * terms["data"] * encoding.alpha.unit / (5 * nodes)
+    changed = (priced - free)[priced != free]
+    torch.testing.assert_close(changed, torch.full((nodes,), share), rtol=1e-2, atol=1e-9)
 
 
 @pytest.mark.parametrize("rule", ["source", "graded"])

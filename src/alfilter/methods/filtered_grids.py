@@ -57,7 +57,7 @@ def _al_grid(
     return encoding, relu_network(Backbone(options.width, options.depth), encoding, out_dim, generator)
 
 
-PARSIMONY = {"parsimony": 2e-5}
+PARSIMONY = {"parsimony": 0.1}
 
 ROWS = {
     "al-grid": Method(
@@ -67,7 +67,7 @@ ROWS = {
         _al_grid,
         {
             "default": Preset(SAMPLED, {**RECIPE, **PARSIMONY}, adapt=follow_samples),
-            "detail": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "detail": 0.1}, adapt=follow_samples),
+            "detail": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "detail": 0.2}, adapt=follow_samples),
             "reconstruct": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "fill": 1.0}, adapt=follow_samples),
             "default-shape": Preset(
                 {"levels": 12, "base": 8, "finest": 256, "table": 15, "grid": 24},

@@ -20,6 +20,8 @@ from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
 from alfilter.training.grid_field import compiled_steps, has_compiled_step
 
+Moment = tuple[int, int, float, bool]  # step, seed, factor of the rates, whether the sums are zero
+
 
 @dataclass(frozen=True)
 class Share:
@@ -54,7 +56,7 @@ class GradientWorkers:
         self.first, self.total = self.processes.worker_range(count)
         self.should_stop: Callable[[], bool] = lambda: False
         self._job: tuple[Task, Training]  # what the pool was started for
-        self._pool: ForkPool[tuple[int, int, bool], Share] | None = None
+        self._pool: ForkPool[Moment, Share] | None = None
         self._compiled: list[GridGradient] = []  # every worker's step, if the field has a compiled one
         self._sums = torch.zeros(0, 0)  # (workers, total): the gradient of each, all parameters in one buffer
         self._zeroed = True
@@ -63,13 +65,13 @@ class GradientWorkers:
         self._params = list(field.parameters())
         self._stop = torch.zeros(1, dtype=torch.uint8)
 
-    def run(self, task: Task, setting: Training, step: int, seed: int) -> list[Share]:
-        """Every worker's share of a step."""
+    def run(self, task: Task, setting: Training, step: int, seed: int, factor: float = 1.0) -> list[Share]:
+        """Every worker's share of a step. factor: see `accumulate_gradient`."""
         if self._pool is None or self._job != (task, setting):
             self._pool = self._start(task, setting)
         self._stop.zero_()
         zeroed, self._zeroed = self._zeroed, False
-        return self._pool.run((step, seed, zeroed))
+        return self._pool.run((step, seed, factor, zeroed))
 
     def close(self) -> None:
         """End the worker processes; the field gets storage of its own."""
@@ -98,7 +100,7 @@ class GradientWorkers:
         self._zeroed = self._apart
         return self._sums if self._apart else None
 
-    def _start(self, task: Task, setting: Training) -> ForkPool[tuple[int, int, bool], Share]:
+    def _start(self, task: Task, setting: Training) -> ForkPool[Moment, Share]:
         self.close()
         self._job = task, setting
         compiled = has_compiled_step(self.replicas[0], task)
@@ -129,27 +131,27 @@ class GradientWorkers:
             for tensor, number in zip([*replica.parameters(), *replica.buffers()], numbers, strict=True):
                 tensor.data = number
 
-    def _work(self, position: int, moment: tuple[int, int, bool]) -> Share:
+    def _work(self, position: int, moment: Moment) -> Share:
         """A worker's share of a step: samples, and the values filled in between them if they have a weight."""
-        step, seed, zeroed = moment
+        step, seed, factor, zeroed = moment
         if self._compiled:  # it adds to the sums itself
             if not zeroed:
                 self._sums[position].zero_()
-            return Share(self._terms(position, step, seed), [], bool(self._stop.item()))
+            return Share(self._terms(position, step, seed, factor), [], bool(self._stop.item()))
         self.replicas[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
         params = self.replicas[position].parameters()
         with grad_buffers({p.data_ptr(): buffer for p, buffer in zip(params, self._buffers[position], strict=True)}):
-            terms = self._terms(position, step, seed)
+            terms = self._terms(position, step, seed, factor)
         return Share(terms, self._copy_gradients(position), bool(self._stop.item()))
 
-    def _terms(self, position: int, step: int, seed: int) -> dict[str, float]:
+    def _terms(self, position: int, step: int, seed: int, factor: float) -> dict[str, float]:
         """A worker's part of every loss term, whose gradient it has."""
         task, setting = self._job
         terms = {"data": self._samples(position, step, seed)}
         if setting.fill > 0 and task.filling() is not None:
             terms["fill"] = self._filled(position, step, seed)
         if setting.detail > 0 and task.pyramid() is not None:
-            terms["detail"] = self._coarser(position, step, seed)
+            terms["detail"] = self._coarser(position, step, seed, setting.detail * factor)
         return terms
 
     def _samples(self, position: int, step: int, seed: int) -> float:
@@ -182,13 +184,13 @@ class GradientWorkers:
             share += self._backward(position, on_device(filling.load(between[number]), field), count, setting.fill)
         return share
 
-    def _coarser(self, position: int, step: int, seed: int) -> float:
+    def _coarser(self, position: int, step: int, seed: int, weight: float) -> float:
         """The loss of a worker's share of the signal's coarser levels of detail, each with the filter capped there."""
         (task, setting), field, share = self._job, self.replicas[position], 0.0
         levels = task.pyramid()
         assert levels is not None
         pieces = levels.pieces(step, seed, *self._sizes(task, setting))
-        factor = setting.detail / sum(len(piece) for piece in pieces)
+        factor = weight / sum(len(piece) for piece in pieces)
         for number in range(self.first + position, len(pieces), self.total):
             x, y, cycles = levels.load(pieces[number])
             if self._compiled:
@@ -228,6 +230,7 @@ def accumulate_gradient(
     seed: int,
     should_stop: Callable[[], bool] = lambda: False,
     whole: bool = True,
+    factor: float = 1.0,
 ) -> dict[str, float] | None:
     """Set the gradient of one batch and return the loss terms; None when asked to stop on the way.
 
@@ -236,6 +239,8 @@ def accumulate_gradient(
     round-robin to the workers of all processes, so the result depends on the number of cores and on nothing else.
 
     whole: otherwise the workers' gradients may not be added up yet, and `Adam.step` takes what `take_sums` gives.
+    factor: what the learning rates are multiplied with. The weight of the levels of detail falls with them: at the
+    end, when errors at full size are far smaller than theirs, they would outweigh it.
     """
     if setting.fill > 0:
         task.filling()  # made once, here
@@ -243,7 +248,7 @@ def accumulate_gradient(
         task.pyramid()
     task.prepare(step, seed, setting.batch)
     gradient_workers.should_stop = should_stop
-    shares = gradient_workers.run(task, setting, step, seed)
+    shares = gradient_workers.run(task, setting, step, seed, factor)
     names = list(shares[0].terms)
     sums = [sum(share.terms[name] for share in shares) for name in names]
     *sums, stops = gradient_workers.processes.all_reduce([*sums, float(shares[0].stopped)])
@@ -254,8 +259,8 @@ def accumulate_gradient(
     encoding = gradient_workers.replicas[0].encoding
     if setting.tv > 0:
         terms["tv"] = _add_penalty(setting.tv * encoding.smoothness(setting.tv_reduction))
-    if setting.parsimony > 0:
-        terms["parsimony"] = _add_penalty(setting.parsimony * encoding.parsimony())
+    if setting.parsimony > 0:  # relative to the error, whatever its size: the gradient of log(error) + λ · mean(α)/L
+        terms["parsimony"] = _add_penalty(setting.parsimony * sum(sums) * encoding.parsimony())
     return terms
 
 

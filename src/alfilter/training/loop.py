@@ -130,7 +130,9 @@ def fit(
         while not (finished := _is_over(setting, position)):
             factor = rate_factor(setting, position.step, _share(setting, position), anew=position.first_step > 0)
             try:
-                terms = accumulate_gradient(gradient_workers, task, setting, position.step, seed, should_stop, whole)
+                terms = accumulate_gradient(
+                    gradient_workers, task, setting, position.step, seed, should_stop, whole, factor
+                )
             except (WorkerLost, MemoryError):  # the step was not taken: what was learned before is kept
                 if path is not None and processes.is_main:
                     write_checkpoint(path, field, optimiser, position, identity)

@@ -23,7 +23,7 @@ def test_the_cut_off_follows_detail(tmp_path: Path) -> None:
     values = np.full((64, 64, 3), 128, np.uint8)
     values[:, :32] = np.random.default_rng(0).integers(0, 256, (64, 32, 3))
     Image.fromarray(values).save(tmp_path / "a.png")
-    run = Run("row", "a.png", "al-grid", training={"steps": 150, "batch": 1024, "parsimony": 1e-3})
+    run = Run("row", "a.png", "al-grid", settings={"rate": 1.0}, training={"steps": 150, "batch": 1024})
     line = execute(run, str(tmp_path))
     assert line["metrics"]["rho"] > 0.5
     assert {"psnr", "psnr_2", "psnr_4", "psnr_8", "p"} <= set(line["metrics"])

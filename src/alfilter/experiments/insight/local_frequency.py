@@ -28,8 +28,8 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "default": ("al-grid", {}, {}),
     "no filter (hash-grid)": ("hash-grid", {}, {}),
     "λ = 0": ("al-grid", {}, {"parsimony": 0.0}),
-    "λ = 1e-4": ("al-grid", {}, {"parsimony": 1e-4}),
-    "λ = 1e-3": ("al-grid", {}, {"parsimony": 1e-3}),
+    "λ = 0.02": ("al-grid", {}, {"parsimony": 0.02}),
+    "λ = 0.5": ("al-grid", {}, {"parsimony": 0.5}),
     "TV of α 1e-5 (mean)": ("al-grid", {}, {"tv": 1e-5, "tv_reduction": "mean"}),
     "start closed (α = 1)": ("al-grid", {"start": 1.0}, {}),
     "κ = 1": ("al-grid", {"kappa": 1.0}, {}),
@@ -45,9 +45,9 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "width 128": ("al-grid", {"width": 128}, {}),
     "rates doubled": ("al-grid", {}, {"lr": 1e-2, "lr_encoding": 4e-2}),
     "rates halved": ("al-grid", {}, {"lr": 2.5e-3, "lr_encoding": 1e-2}),
-    "detail 0.03": ("al-grid", {}, {"detail": 0.03}),
     "detail 0.1": ("al-grid", {}, {"detail": 0.1}),
-    "detail 1": ("al-grid", {}, {"detail": 1.0}),
+    "detail 0.2": ("al-grid", {}, {"detail": 0.2}),
+    "detail 0.5": ("al-grid", {}, {"detail": 0.5}),
 }
 
 
