@@ -71,7 +71,7 @@ ROWS = {
             "reconstruct": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "fill": 1.0}, adapt=follow_samples),
             "default-shape": Preset(
                 {"levels": 12, "base": 8, "finest": 256, "table": 15, "grid": 24},
-                {**RECIPE, "sampling": "graded", "batch": 4096, "lr": 5e-3, "lr_encoding": 1e-2, "parsimony": 3e-4},
+                {**RECIPE, "sampling": "graded", "batch": 4096, "lr": 5e-3, "lr_encoding": 1e-2, "parsimony": 0.3},
             ),
         },
         adaptive="yes",

@@ -29,7 +29,7 @@ SMALL: Mapping[int, Mapping[str, Any]] = {
 SMALL_OPTIONS: dict[str, Any] = {"finest": 511, "features": 4, "depth": 2}
 SMALL_TRAINING: dict[str, Any] = {"lr": 1e-2, "lr_encoding": 2e-2}
 NODES: Mapping[int, int] = {60_000: 32, 133_000: 64, 400_000: 64}  # of α, per axis
-PARSIMONY = 1e-4
+PARSIMONY = 0.05
 
 
 def _clock(seconds: int) -> dict[str, Any]:
