@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,18 @@ def test_output_that_cannot_be_written() -> None:
     errors = gone.stderr.read()
     gone.stderr.close()
     assert (gone.wait(), errors) == (0, "")
+
+
+def test_libraries_start_no_threads_of_their_own() -> None:
+    """OpenBLAS interrupts the process where it cannot start its threads; a number that the user gave stays."""
+    code = "import os; from alfilter.cli import main; main(['experiment', '--list']); "
+    code += "print(os.environ['OPENBLAS_NUM_THREADS'])"
+    for number, before in (("1", {}), ("3", {"OPENBLAS_NUM_THREADS": "3"})):
+        bare = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env={**bare, **before}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == number
 
 
 def test_a_named_command_is_read_without_the_others() -> None:

@@ -30,15 +30,15 @@ from benchmarks.campaigns.warm import HOME
 SMALL = ("--set", "width=8", "--set", "depth=1")
 GROUP = ("--threads", "2", "--train", "micro=16", "--snapshots", "4", "--checkpoint-every", "0", "--quiet", "--json")
 SCENES: dict[str, tuple[str, ...]] = {
-    "picture": ("photo.png", "--method", "al-sine", *SMALL, "--set", "levels=3", "--set", "grid=6", "--steps", "150"),
-    "al-grid": ("photo.png", "--method", "al-grid", *SMALL, "--set", "levels=3", "--set", "table=6", "--steps", "150"),
+    "picture": ("photo.png", "--method", "al-sine", *SMALL, "--set", "levels=3", "--set", "grid=6", "--steps", "30"),
+    "al-grid": ("photo.png", "--method", "al-grid", *SMALL, "--set", "levels=3", "--set", "table=6", "--steps", "30"),
     "octree": ("photo.png", "--method", "octree", *SMALL, "--set", "levels=3", "--set", "capacity=200", "--steps",
-               "80"),
+               "30"),
     "acorn": ("photo.png", "--method", "acorn", *SMALL, "--set", "tiles=16", "--set", "deepest=3", "--set", "patch=2",
-              "--set", "decoder=8", "--set", "every=10", "--steps", "80"),
+              "--set", "decoder=8", "--set", "every=5", "--steps", "30"),
     "shape": ("ball.ply", "--method", "al-sine", *SMALL, "--set", "levels=2", "--set", "grid=4", "--train", "batch=64",
-              "--steps", "60"),
-    "points": ("table.csv", "--coords", "x,y", "--values", "z", "--method", "siren", *SMALL, "--steps", "150"),
+              "--steps", "30"),
+    "points": ("table.csv", "--coords", "x,y", "--values", "z", "--method", "siren", *SMALL, "--steps", "30"),
 }  # fmt: skip
 HOW = ("kill", "term", "int", "group-kill", "group-term", "group-int", "worker-kill")
 ENDS = {"kill": {-9}, "term": {143, -15}, "int": {130}, "worker-kill": {2}}  # a finished run ends with 0
@@ -61,7 +61,7 @@ class Command:
         assert self.process.pid is not None
         self.pid: int = self.process.pid
 
-    def wait(self, seconds: float = 300) -> int | None:
+    def wait(self, seconds: float = 1800) -> int | None:
         self.process.join(seconds)
         if self.process.is_alive():
             os.killpg(self.pid, signal.SIGKILL)

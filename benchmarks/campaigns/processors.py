@@ -1,8 +1,8 @@
 """Do other processors, no compiler and tight limits give the same fields, or a line that says what is missing?
 
-Fits small signals with every kind of encoding in processes of their own: as usual; with kernels for a processor without
-special instructions; without AVX2; without numba, on the plain tensor functions. The trained values must agree to 1e-5
-of the field's range after a few steps. Then: 64 workers on this machine, few processes allowed, little address space.
+Fits small signals with every method in processes of their own: as usual; with kernels for a processor without special
+instructions; without AVX2; without numba, on the plain tensor functions. The trained values must agree to 1e-5 of the
+field's range after a few steps. Then the same command under tight limits (`limits.py`).
 
     python -m benchmarks.campaigns.processors          # from the repository's root
 """
@@ -12,12 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
+
+from benchmarks.campaigns.limits import under_limits
 
 METHODS = ("al-sine", "al-relu", "al-grid", "hash-grid", "octree", "acorn", "siren", "wire", "mfn-gabor", "bacon")
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -87,39 +86,6 @@ def compare(methods: tuple[str, ...], machines: tuple[str, ...]) -> int:
         beyond += sum(not difference <= TOLERANCE for difference in row)
         print(f"{method:<12}" + "".join(f"{difference:>16.2e}" for difference in row))
     return beyond
-
-
-def _limit(kind: int, most: int) -> None:
-    resource.setrlimit(kind, (most, most))
-
-
-def under_limits() -> int:
-    """`alfilter fit` with many workers and with little of everything: exit code 0, or 2 and one line."""
-    from benchmarks.campaigns.originals import make_originals
-
-    failures = 0
-    with tempfile.TemporaryDirectory() as text:
-        home = Path(text)
-        make_originals(home)
-        used = len([e for e in Path("/proc").iterdir() if e.name.isdigit()])
-        trials: list[tuple[str, list[str], Any]] = [
-            ("64 workers", ["--threads", "64", "--train", "micro=4"], None),
-            ("few processes", ["--threads", "2", "--train", "micro=16"], (resource.RLIMIT_NPROC, used + 2)),
-            ("4 GB of addresses", ["--threads", "1"], (resource.RLIMIT_AS, 4 << 30)),
-            ("1 GB of addresses", ["--threads", "1"], (resource.RLIMIT_AS, 1 << 30)),
-            ("64 open files", ["--threads", "2"], (resource.RLIMIT_NOFILE, 64)),
-        ]
-        for number, (name, words, limit) in enumerate(trials):
-            command = [sys.executable, "-m", "alfilter", "fit", str(home / "photo.png"), "--method", "siren", "--set"]
-            command += ["width=8", "--set", "depth=1", "--steps", "5", "--quiet", "--out", str(home / f"run{number}")]
-            before = (lambda limit=limit: _limit(*limit)) if limit is not None else None
-            done = subprocess.run([*command, *words], capture_output=True, text=True, preexec_fn=before, check=False)
-            lines = done.stderr.splitlines()
-            said = lines[-1][:110] if lines else ""
-            good = done.returncode == 0 or (done.returncode == 2 and len(lines) == 1)
-            failures += not good
-            print(f"{name:<20}exit code {done.returncode:>3}, {len(lines)} lines on stderr  {said}")
-    return failures
 
 
 def main() -> int:

@@ -1,7 +1,8 @@
 """Do memory and open files stay flat when one process fits for hours?
 
-Fits small signals of every kind in a loop, each with workers, a checkpoint, a model file and a score, and notes the
-resident memory and the open files after every round.
+Fits small signals of every kind in a loop, each with a checkpoint, a model file and a score, every tenth round with two
+workers, and prints the resident memory and the open files as it goes. Time counts while the process runs or waits for a
+core: one that is stopped (SIGSTOP) and goes on later has lost nothing.
 
     python -m benchmarks.campaigns.soak --minutes 120          # from the repository's root
 """
@@ -13,7 +14,7 @@ import gc
 import os
 import sys
 import tempfile
-import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,30 +72,57 @@ def children() -> int:
     return len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
-def campaign(seconds: float) -> int:
-    """Loop, and print the course of memory and files; 1 when one of them grew."""
-    torch.set_num_threads(2)
-    course: list[tuple[float, float, int, int]] = []
+def active() -> float:
+    """Seconds that this process ran or waited for a core, as the scheduler counts them; not those it was stopped."""
+    ran, waited, _ = Path("/proc/self/schedstat").read_text().split()
+    return (int(ran) + int(waited)) / 1e9
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one round left."""
+
+    seconds: float
+    memory: float
+    files: int
+    processes: int
+
+    def __str__(self) -> str:
+        return f"{self.seconds:>8.0f}{self.memory:>11.1f}{self.files:>7}{self.processes:>11}"
+
+
+def campaign(seconds: float, every: float = 300) -> int:
+    """Loop, and print the course of memory and files every so many seconds; 1 when one of them grew."""
+    course: list[Row] = []
+    print(f"{'seconds':>8}{'memory MB':>11}{'files':>7}{'processes':>11}", flush=True)
     with tempfile.TemporaryDirectory() as text:
         home = Path(text)
         make_originals(home)
-        began = time.monotonic()
-        while not course or time.monotonic() - began < seconds:
+        began, shown = active(), -every
+        while not course or course[-1].seconds < seconds:
+            torch.set_num_threads(2 if len(course) % 10 == 9 else 1)
             one_round(home)
             gc.collect()
-            course.append((time.monotonic() - began, resident(), open_files(), children()))
-    shown = sorted({round(k * (len(course) - 1) / 9) for k in range(10)})
-    print(f"{'seconds':>8}{'memory MB':>11}{'files':>7}{'processes':>11}")
-    for number in shown:
-        at, memory, files, processes = course[number]
-        print(f"{at:>8.0f}{memory:>11.1f}{files:>7}{processes:>11}")
-    print(f"{len(course)} rounds of {len(FITS)} fits in {course[-1][0]:.0f} s")
-    settled = course[len(course) // 5 :]  # the first rounds load and compile
-    first, last = settled[: max(1, len(settled) // 4)], settled[-max(1, len(settled) // 4) :]
-    growth = min(row[1] for row in last) - max(row[1] for row in first)
+            course.append(Row(active() - began, resident(), open_files(), children()))
+            if course[-1].seconds >= shown + every:
+                shown = course[-1].seconds
+                print(course[-1], flush=True)
+    print(course[-1])
+    ended, used = course[-1].seconds, sum(os.times()[:4])
+    print(f"{len(course)} rounds of {len(FITS)} fits in {ended:.0f} s, {used:.0f} s of them on a processor")
+    growth, grew = judge(course)
     print(f"growth from the first quarter's most to the last quarter's least: {growth:+.1f} MB")
-    grew = growth > 8 or min(row[2] for row in last) > max(row[2] for row in first) or last[-1][3] > first[0][3]
     return 1 if grew else 0
+
+
+def judge(course: list[Row]) -> tuple[float, bool]:
+    """Megabytes by which memory grew once it had settled, and whether anything grew."""
+    settled = course[len(course) // 5 :]  # the first rounds load and compile
+    quarter = max(1, len(settled) // 4)
+    first, last = settled[:quarter], settled[-quarter:]
+    growth = min(row.memory for row in last) - max(row.memory for row in first)
+    files = min(row.files for row in last) > max(row.files for row in first)
+    return growth, growth > 8 or files or last[-1].processes > first[0].processes
 
 
 def main() -> int:

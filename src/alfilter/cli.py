@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -14,6 +15,7 @@ from alfilter import __version__
 from alfilter.commands import COMMANDS
 from alfilter.commands.streams import SafeStream, discard, open_standard_streams
 from alfilter.errors import UserError, nearest
+from alfilter.runtime.limits import check_address_space
 from alfilter.runtime.stages import Stopped
 
 # what torch and Python say when the system's limits are reached
@@ -42,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     A reader of the output who leaves does not end the work.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    # NumPy and SciPy would start a thread per core as they load, and interrupt this process where the system gives
+    # none; what they compute here is small
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_standard_streams()
     with redirect_stdout(SafeStream(sys.stdout, BrokenPipeError)), redirect_stderr(SafeStream(sys.stderr, OSError)):
         return _run(words)
@@ -53,6 +58,7 @@ def _run(words: list[str]) -> int:
         _check_command(words)
         arguments = _parsed(words)
         arguments.words = words
+        check_address_space()
         command: Command = arguments.command
         code = command(arguments)
         sys.stdout.flush()  # here, where a full disk can still be answered

@@ -40,3 +40,11 @@ def test_runs_that_start_together_compile_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(call_in, SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
     assert [run.result()[0].splitlines()[1] for run in runs] == ["[True, True] [0, 0]"] * 2
+
+
+def test_without_another_thread_this_process_compiles(tmp_path: Path) -> None:
+    none = 'import threading\ndef start(thread): raise RuntimeError("can\'t start new thread")\n'
+    script = none + SCRIPT.replace("compile_calls(calls, 2)", "threading.Thread.start = start\ncompile_calls(calls, 2)")
+    out, said = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said == MESSAGE
+    assert out.splitlines()[1:] == ["[True, True] [1, 1]", "[[0.0, 3.0]] [[0.0, 0.0], [0.0, 0.0]] [0.2, 0.2]"]

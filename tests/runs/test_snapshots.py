@@ -62,11 +62,14 @@ def test_a_resumed_run_has_the_same_ones(tmp_path: Path) -> None:
     assert 0 < first["steps"] < 40
     stray = tmp_path / "parts" / "snapshots" / "39.safetensors"
     stray.write_bytes(b"of a step the checkpoint does not know")
+    half = tmp_path / "parts" / "snapshots" / ".0.safetensors.0123abcd.safetensors"
+    half.write_bytes(b"what a kill left")
     from dataclasses import replace
 
     run(replace(requests[1], resume=True))
     whole, parts = (list_snapshots(tmp_path / name) for name in ("whole", "parts"))
     assert list(whole) == list(parts)
+    assert not half.exists()
     assert all(whole[step].read_bytes() == parts[step].read_bytes() for step in whole)
 
 

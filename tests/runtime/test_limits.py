@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from alfilter.runtime.limits import cores, free_memory, processor_name
+from alfilter.runtime.limits import check_address_space, cores, free_memory, processor_name
 
 
 def system(root: Path, files: dict[str, str]) -> Path:
@@ -67,6 +67,19 @@ def test_the_shells_limit_counts() -> None:
     code = f"{limit}; from alfilter.runtime.limits import free_memory; print(free_memory())"
     words = [sys.executable, "-c", code]
     assert 0 < int(subprocess.run(words, capture_output=True, check=True).stdout) < 1 << 30
+
+
+def test_too_few_addresses_are_refused_before_a_library_loads() -> None:
+    """Below, OpenBLAS ends the process with 1, torch aborts it, or a library tries for ever to get memory."""
+    code = "import resource as r, sys; r.setrlimit(r.RLIMIT_AS, (1 << 30, -1)); from alfilter.cli import main; "
+    code += "code = main(['info', 'm']); assert 'numpy' not in sys.modules; sys.exit(code)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "alfilter: expected at least 1536 MB of addresses to start with, got 1024 MB from 'ulimit -v'; "
+        "raise that limit\n"
+    )
+    check_address_space()  # this process has no limit, or a larger one
 
 
 def test_the_processor_has_a_name(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def _compile_in_processes(calls: Sequence[Call], processes: int) -> None:
                     return
 
     count = max(1, min(processes, len(calls)))  # another run may have compiled them all meanwhile
-    with ThreadPoolExecutor(count) as pool:
+    with suppress(RuntimeError), ThreadPoolExecutor(count) as pool:  # no more threads: this process compiles
         list(pool.map(drive, range(count)))
 
 

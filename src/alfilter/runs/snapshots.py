@@ -14,6 +14,7 @@ from alfilter.training.loop import Progress
 from alfilter.training.modelfile import save
 
 MOST = 500  # of one run
+_PARTIAL = r"\.\d{1,12}\.safetensors\.\w{8}\.safetensors"  # what a kill leaves of `files.replacing`
 
 
 def list_snapshots(run: str | Path) -> dict[int, Path]:
@@ -51,7 +52,9 @@ class Snapshots:
         self._taken: int | None = None
 
     def begin(self, step: int) -> None:
-        """Drop what lies beyond `step`, where the run starts or goes on; take the first at step 0."""
+        """Drop what lies beyond `step`, where the run starts or goes on, and what a kill left half-written; take the
+        first at step 0."""
+        _remove_files(self.run / SNAPSHOTS, _PARTIAL)
         for taken, file in list_snapshots(self.run).items():
             if taken > step:
                 file.unlink()
@@ -82,11 +85,12 @@ class Snapshots:
 
 def remove_snapshots(run: Path) -> None:
     """Remove the snapshots of a run and what a kill left half-written, and their folder when nothing else is in it."""
-    folder = run / SNAPSHOTS
-    if not folder.is_dir():
-        return
-    for file in list(folder.iterdir()):
-        if re.fullmatch(r"\d{1,12}\.safetensors|\.\d{1,12}\.safetensors\.\w{8}\.safetensors", file.name):
-            file.unlink(missing_ok=True)
+    _remove_files(run / SNAPSHOTS, rf"\d{{1,12}}\.safetensors|{_PARTIAL}")
     with suppress(OSError):
-        folder.rmdir()
+        (run / SNAPSHOTS).rmdir()
+
+
+def _remove_files(folder: Path, pattern: str) -> None:
+    for file in list(folder.iterdir()) if folder.is_dir() else []:
+        if re.fullmatch(pattern, file.name):
+            file.unlink(missing_ok=True)

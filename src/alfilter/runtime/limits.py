@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from alfilter.errors import UserError
+
 ROOT = Path("/")
+_TO_START = 1536 << 20  # bytes of addresses that the libraries map before a command begins its work
 _NO_LIMIT = 1 << 60  # above it a control group's number means none
 
 
@@ -21,6 +24,20 @@ def free_memory(root: Path = ROOT) -> int | None:
     """
     amounts = [_available(root), *_group_memory(root), _address_space(root)]
     return min((amount for amount in amounts if amount is not None), default=None)
+
+
+def check_address_space(needed: int = _TO_START) -> None:
+    """Refuse a `ulimit -v` below what the libraries map as they load: there they abort the process, or never return."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most != resource.RLIM_INFINITY and most < needed:
+        raise UserError(
+            f"expected at least {needed >> 20} MB of addresses to start with, got {most >> 20} MB from 'ulimit -v'; "
+            "raise that limit"
+        )
 
 
 def cores(root: Path = ROOT) -> int:
