@@ -11,13 +11,14 @@ SCRIPT = """
 import numpy as np
 from alfilter.kernels.activations import relu_forward
 from alfilter.kernels.adam import adam_update_sums
-from alfilter.kernels.compile import Call, compile_calls
+from alfilter.kernels.compile import Call, Compilers
 z, bias = np.array([[-1, 2]], np.float32), np.ones(2, np.float32)
 p, sums, mean, square = np.ones(2, np.float32), np.ones((2, 2), np.float32), *np.zeros((2, 2), np.float32)
 update = p, sums, 0, mean, square, *map(np.float32, (0.1, 0.999, 0.001, 1, 1e-8, 0.1, 1))
 calls = [Call.of(relu_forward, (z, bias)), Call.of(adam_update_sums, update)]
 print([call.is_ready() for call in calls])
-compile_calls(calls, 2)
+with Compilers(2) as compilers:
+    compilers.compile(calls)
 print([call.is_ready() for call in calls], [len(call.function().stats.cache_misses) for call in calls])
 relu_forward(z, bias)
 adam_update_sums(*update)  # calls another kernel
@@ -44,7 +45,7 @@ def test_runs_that_start_together_compile_once(tmp_path: Path) -> None:
 
 def test_without_another_thread_this_process_compiles(tmp_path: Path) -> None:
     none = 'import threading\ndef start(thread): raise RuntimeError("can\'t start new thread")\n'
-    script = none + SCRIPT.replace("compile_calls(calls, 2)", "threading.Thread.start = start\ncompile_calls(calls, 2)")
+    script = none + SCRIPT.replace("with Compilers", "threading.Thread.start = start\nwith Compilers")
     out, said = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
     assert said == MESSAGE
     assert out.splitlines()[1:] == ["[True, True] [1, 1]", "[[0.0, 3.0]] [[0.0, 0.0], [0.0, 0.0]] [0.2, 0.2]"]

@@ -7,6 +7,7 @@ half the time.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from numba.core import codegen
+from numba.core import codegen, types
 from numba.core import dispatcher as dispatchers
 from numba.core.registry import cpu_target
 from numba.core.runtime import nrt
@@ -55,17 +56,58 @@ def is_kernel(value: Any) -> bool:
     return isinstance(value, dispatcher.Dispatcher) and isinstance(value._cache, KernelCache)
 
 
-def compile_calls(calls: Sequence[Call], processes: int) -> None:
-    """Compile what is missing, the first ones first; without a cache, or where no process starts, in this one."""
-    missing = [call for call in dict.fromkeys(calls) if not call.is_ready()]
-    if not missing:
-        return
-    announce()
-    if cache_folder() is not None:
-        with _lock():
-            _compile_in_processes([call for call in missing if not call.is_ready()], processes)
-    for call in missing:
-        call.function().compile(call.signature)  # loads it
+class Compilers:
+    """Processes that compile: started at once, they are ready when it is known what for. Without a cache, none.
+
+    >>> with Compilers(2) as compilers:
+    ...     compilers.compile([])
+    """
+
+    def __init__(self, count: int) -> None:
+        command = [sys.executable, "-P", "-m", "alfilter.kernels.compile"]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._processes: list[subprocess.Popen[bytes]] = []
+        if cache_folder() is not None:
+            with suppress(OSError):  # fewer, or this process compiles
+                for _ in range(count):
+                    self._processes.append(subprocess.Popen(command, **pipes))
+
+    def __enter__(self) -> Compilers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._processes:
+            process.kill()
+            process.communicate()
+
+    def compile(self, calls: Sequence[Call]) -> None:
+        """Compile what is missing, the first ones first, and load it; what no process could compile, here."""
+        missing = [call for call in dict.fromkeys(calls) if not call.is_ready()]
+        if not missing:
+            return
+        announce()
+        if self._processes:
+            with (
+                _lock(),
+                suppress(RuntimeError),
+                ThreadPoolExecutor(len(self._processes)) as pool,
+            ):  # or no more threads
+                waiting = iter([call for call in missing if not call.is_ready()])  # another run may have compiled some
+                list(pool.map(lambda process: _drive(process, waiting), self._processes))
+        for call in missing:
+            call.function().compile(call.signature)
+
+
+def _drive(process: subprocess.Popen[bytes], waiting: Iterator[Call]) -> None:
+    """Have a process compile the next call whenever it is ready, until there is none; or it has died."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(OSError, EOFError):
+        for call in waiting:
+            pickle.dump(call, process.stdin)
+            process.stdin.flush()
+            if not process.stdout.read(1):
+                return
 
 
 @contextmanager
@@ -84,34 +126,9 @@ def _lock() -> Iterator[None]:
         stack.close()
 
 
-def _compile_in_processes(calls: Sequence[Call], processes: int) -> None:
-    if not calls:  # another run has compiled them meanwhile
-        return
-    waiting = iter(calls)  # every process takes the next when it is ready
-
-    def drive(_: int) -> None:
-        command = [sys.executable, "-P", "-m", "alfilter.kernels.compile"]
-        with (
-            suppress(OSError, EOFError),  # it did not start or died: this process compiles what is left
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            ) as other,
-        ):
-            assert other.stdin is not None
-            assert other.stdout is not None
-            for call in waiting:
-                pickle.dump(call, other.stdin)
-                other.stdin.flush()
-                if not other.stdout.read(1):
-                    return
-
-    count = max(1, min(processes, len(calls)))  # another run may have compiled them all meanwhile
-    with suppress(RuntimeError), ThreadPoolExecutor(count) as pool:  # no more threads: this process compiles
-        list(pool.map(drive, range(count)))
-
-
 def main() -> None:
     """Compile what comes on standard input, one call after the other, and answer each with a byte."""
+    gc.disable()  # a tenth of the time; the process ends soon
     cpu_target.target_context.refresh()
     nrt.rtsys.initialize(cpu_target.target_context)
     with suppress(EOFError):
@@ -143,11 +160,13 @@ def _optimised_once(function: Function) -> Iterator[None]:
             (library, "_optimize_functions"),
             (compiler, "_customize_flags"),
             (cpu, "set_env"),
+            (dispatcher.Dispatcher, "get_call_template"),
             (KernelCache, "load_overload"),
             (KernelCache, "save_overload"),
         )
     }
     address, save = before[library, "get_pointer_to_function"], before[KernelCache, "save_overload"]
+    template = before[dispatcher.Dispatcher, "get_call_template"]
 
     def finalize(self: Any) -> None:
         if self.name != name:
@@ -165,11 +184,16 @@ def _optimised_once(function: Function) -> Iterator[None]:
         flags.no_cpython_wrapper = self.py_func is not function.py_func
         return flags
 
+    def call_template(self: Any, arguments: Any, keywords: Any) -> Any:
+        """One compiled callee for all integers, not one for every literal that it is called with."""
+        return template(self, [types.unliteral(argument) for argument in arguments], keywords)
+
     changed: dict[tuple[Any, str], Callable[..., Any]] = {
         (library, "finalize"): finalize,
         (library, "get_pointer_to_function"): lambda self, symbol: address(self, symbol) if self.name == name else 0,
         (library, "_optimize_functions"): lambda self, module: None,
         (compiler, "_customize_flags"): customize_flags,
+        (dispatcher.Dispatcher, "get_call_template"): call_template,
         (cpu, "set_env"): lambda self, symbol, environment: None,
         (KernelCache, "load_overload"): lambda self, signature, context: None,
         (KernelCache, "save_overload"): lambda self, *rest: save(self, *rest) if self is function._cache else None,

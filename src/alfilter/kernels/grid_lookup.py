@@ -9,7 +9,6 @@ Each call runs on one thread and releases the GIL.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.llvm import FLOAT, I32, I64, NO_RESULT, VectorBuilder, intrinsic
 
 BLOCK = 256  # points whose corners are computed at once
-_WIDTHS, _DIMS = (1, 2, 4, 8), (1, 2, 3, 4)  # numbers of a row read at once, coordinates
+_WIDTHS = (1, 2, 4, 8)  # numbers of a row read at once
 
 
 class Levels(NamedTuple):
@@ -76,13 +75,13 @@ def _axis(values: Any, last: Any, snap: Any, low: Any, step: Any, part: Any) -> 
 def corners(x: Any, begin: int, count: int, levels: Levels, level: int, buffers: Corners) -> None:
     """Rows and weights of the 2^d corners of points on a level; corner c is on the far side of axis k if bit k is set.
 
-    x: (d, n). Built by doubling: one axis after the other.
+    x: d arrays (n,). Built by doubling: one axis after the other.
     """
     row, share, low, step, part = buffers
-    mask, dims = levels.mask[level], x.shape[0]
+    mask, dims = levels.mask[level], len(x)
     for k in range(dims):
         factor, far = levels.factors[level, k], 1 << k
-        _axis(x[k, begin : begin + count], levels.cells[level, k], levels.snap, low, step, part)
+        _axis(x[k][begin : begin + count], levels.cells[level, k], levels.snap, low, step, part)
         if k == 0:
             for i in range(count):
                 row[0, i], row[1, i] = low[i] * factor, (low[i] + step[i]) * factor
@@ -115,12 +114,12 @@ def corners(x: Any, begin: int, count: int, levels: Levels, level: int, buffers:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _gather(
-    context: Any, width: Any, dims: Any, row: Any, share: Any, count: Any, table: Any, size: Any, out: Any, step: Any
+    context: Any, x: Any, width: Any, row: Any, share: Any, count: Any, table: Any, size: Any, out: Any, step: Any
 ) -> Any:
     """out_i (width,) = Σ_c share[c, i] table[row[c, i]] for i = 0 … count-1, at least one.
 
-    width: 1, 2, 4 or 8. dims: 1 to 4. row, share, table, out: addresses; size, step: bytes from one row of the table
-    and of out to the next.
+    x: the points, whose type says how many corners there are. width: 1, 2, 4 or 8. row, share, table, out: addresses;
+    size, step: bytes from one row of the table and of out to the next.
     """
 
     def body(build: Any, vector: Any, corner_places: list[tuple[Any, Any]], own: Any) -> None:
@@ -129,12 +128,12 @@ def _gather(
             total = _fma(build, weight, build.load(place, align=4), total)
         build.store(total, own, align=4)
 
-    return types.void(*[types.int64] * 9), lambda _, build, __, arguments: _for_points(build, arguments, body)
+    return _points_signature(x), lambda _, build, __, arguments: _for_points(build, x.count, arguments[1:], body)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _scatter(
-    context: Any, width: Any, dims: Any, row: Any, share: Any, count: Any, table: Any, size: Any, grad: Any, step: Any
+    context: Any, x: Any, width: Any, row: Any, share: Any, count: Any, table: Any, size: Any, grad: Any, step: Any
 ) -> Any:
     """table[row[c, i]] += share[c, i] grad_i (width,), point by point and corner by corner; as in `_gather`."""
 
@@ -143,21 +142,23 @@ def _scatter(
         for weight, place in corner_places:  # in order: two corners may have one row
             build.store(_fma(build, weight, value, build.load(place, align=4)), place, align=4)
 
-    return types.void(*[types.int64] * 9), lambda _, build, __, arguments: _for_points(build, arguments, body)
+    return _points_signature(x), lambda _, build, __, arguments: _for_points(build, x.count, arguments[1:], body)
 
 
-def _for_points(build: Any, arguments: Any, body: Callable[[Any, Any, list[tuple[Any, Any]], Any], None]) -> Any:
-    """`body` for every point: weight and place of its corners, and its own place; a loop for each width and dims."""
-    width, dims, row, share, count, table, size, own, step = arguments
-    for each_width, each_dims in product(_WIDTHS, _DIMS):
-        vector = ir.VectorType(FLOAT, each_width)
-        is_width = build.icmp_signed("==", width, I64(each_width))
-        is_dims = build.icmp_signed("==", dims, I64(each_dims))
-        with (
-            build.if_then(build.and_(is_width, is_dims)),
-            VectorBuilder(build).loop(count, 1, own=(I64, own)) as state,
-        ):
-            offsets = [build.mul(build.add(state["k"], I64(c * BLOCK)), I64(4)) for c in range(1 << each_dims)]
+def _points_signature(x: Any) -> Any:
+    return types.void(x, *[types.int64] * 8)
+
+
+def _for_points(
+    build: Any, dims: int, arguments: Any, body: Callable[[Any, Any, list[tuple[Any, Any]], Any], None]
+) -> Any:
+    """`body` for every point: weight and place of its corners, and its own place; a loop for each width."""
+    width, row, share, count, table, size, own, step = arguments
+    for each in _WIDTHS:
+        vector = ir.VectorType(FLOAT, each)
+        is_width = build.icmp_signed("==", width, I64(each))
+        with build.if_then(is_width), VectorBuilder(build).loop(count, 1, own=(I64, own)) as state:
+            offsets = [build.mul(build.add(state["k"], I64(c * BLOCK)), I64(4)) for c in range(1 << dims)]
             places = []
             for offset in offsets:
                 number = build.load(build.inttoptr(build.add(row, offset), I32.as_pointer()), align=4)
@@ -188,26 +189,26 @@ def _width(features: int) -> int:
 
 
 @njit(nogil=True)
-def gather(dims: int, buffers: Corners, count: int, table: Any, out: Any, column: int) -> None:
-    """out[:count, column …] = Σ_c share_c table (R, F) [row_c]; numbers of a row side by side."""
+def gather(x: Any, buffers: Corners, count: int, table: Any, out: Any, column: int) -> None:
+    """out[:count, column …] = Σ_c share_c table (R, F) [row_c] of points like x; numbers of a row side by side."""
     features, f = table.shape[1], 0
     row, share = buffers.row.ctypes.data, buffers.share.ctypes.data
     while f < features:
         width = _width(features - f)
         place, own = table.ctypes.data + 4 * f, out.ctypes.data + 4 * (column + f)
-        _gather(width, dims, row, share, count, place, 4 * features, own, out.strides[0])
+        _gather(x, width, row, share, count, place, 4 * features, own, out.strides[0])
         f += width
 
 
 @njit(nogil=True)
-def scatter(dims: int, buffers: Corners, count: int, grad: Any, column: int, table: Any) -> None:
+def scatter(x: Any, buffers: Corners, count: int, grad: Any, column: int, table: Any) -> None:
     """table (R, F) [row_c] += share_c grad[:count, column …]; numbers of a row side by side."""
     features, f = table.shape[1], 0
     row, share = buffers.row.ctypes.data, buffers.share.ctypes.data
     while f < features:
         width = _width(features - f)
         place, own = table.ctypes.data + 4 * f, grad.ctypes.data + 4 * (column + f)
-        _scatter(width, dims, row, share, count, place, 4 * features, own, grad.strides[0])
+        _scatter(x, width, row, share, count, place, 4 * features, own, grad.strides[0])
         f += width
 
 
@@ -224,7 +225,7 @@ def _weaken(buffers: Corners, count: int, response: Any) -> None:
 def read_levels(
     x: Any, first: int, levels: Levels, response: Any, table: Any, skip: int, out: Any, buffers: Corners
 ) -> None:
-    """out (m, s + L F …): from column s on, the features of the points first … first+m-1 of x (d, n).
+    """out (m, s + L F …): from column s on, the features of the points first … first+m-1 of x, d arrays (n,).
 
     response: (L, m), the factor of each level at each point; with no rows, one.
     """
@@ -234,7 +235,7 @@ def read_levels(
             corners(x, first + begin, count, levels, level, buffers)
             if len(response) > 0:
                 _weaken(buffers, count, response[level, begin:])
-            gather(len(x), buffers, count, table, out[begin : begin + count], skip + level * table.shape[1])
+            gather(x, buffers, count, table, out[begin : begin + count], skip + level * table.shape[1])
 
 
 @njit(fastmath=FAST, nogil=True)
@@ -248,12 +249,12 @@ def add_levels(
             corners(x, first + begin, count, levels, level, buffers)
             if len(response) > 0:
                 _weaken(buffers, count, response[level, begin:])
-            scatter(len(x), buffers, count, grad[begin : begin + count], skip + level * table.shape[1], table)
+            scatter(x, buffers, count, grad[begin : begin + count], skip + level * table.shape[1], table)
 
 
 @kernel(fastmath=FAST)
 def lookup_forward(x: Any, levels: Levels, response: Any, table: Any, skip: int, out: Any) -> None:
-    """out (n, s + L F), from column s on = Σ_c w_c table (R, F) [row_c] of x (d, n), level by level.
+    """out (n, s + L F), from column s on = Σ_c w_c table (R, F) [row_c] of x, d arrays (n,), level by level.
 
     response: (L, n), the factor of each level at each point; with no rows, one.
     """

@@ -158,8 +158,8 @@ def grid_mlp_gradient(
 ) -> float:  # fmt: skip
     """The loss of the points begin … end-1; adds its gradient to by_table, by_alpha and by_flat.
 
-    x: (d, n). y: (n, c) or (n, c + 1). table: (R, F). flat: where `network.starts` count. filtered: None if there is
-    no filter, of which nothing is compiled then; values: A, (nodes, 1).
+    x: d arrays (n,). y: (n, c) or (n, c + 1). table: (R, F). flat: where `network.starts` count. filtered: None if
+    there is no filter, of which nothing is compiled then; values: A, (nodes, 1).
     """
     sizes, kind = network.sizes, network.kind
     inputs, dims = sizes[0], len(x)
@@ -190,7 +190,7 @@ def grid_mlp_gradient(
         count = min(tile, end - first)
         for k in range(skip):
             for i in range(count):
-                features[i, k] = x[k, first + i]
+                features[i, k] = x[k][first + i]
         if filtered is not None:
             tile_response(x, first, filtered, values, alpha[:count], response, buffers)
         read_levels(x, first, levels, response, table, skip, features[:count], buffers)
@@ -258,7 +258,7 @@ def grid_decoders_gradient(
         count = min(tile, end - first)
         for k in range(dims):
             for i in range(count):
-                features[i, k] = x[k, first + i]
+                features[i, k] = x[k][first + i]
         read_levels(x, first, levels, response, table, dims, features[:count], buffers)
         for low in range(0, count, BLOCK):
             m = min(BLOCK, count - low)

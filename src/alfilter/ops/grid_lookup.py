@@ -162,8 +162,8 @@ def _compiled(x: Tensor, table: Tensor, layout: Layout) -> bool:
 
 
 def columns(x: Tensor) -> Any:
-    """Coordinates (n, d) as the kernels read them, (d, n)."""
-    return x.detach().t().contiguous().numpy()
+    """Coordinates (n, d) as the kernels read them, d arrays (n,): their number is known to the compiler."""
+    return tuple(x.detach().t().contiguous().numpy())
 
 
 def _rows(values: Tensor) -> Any:

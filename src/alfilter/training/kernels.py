@@ -36,8 +36,8 @@ def prepare_kernels(field: Field, task: Task, setting: Training, optimiser: Adam
     note = None if folder is None else folder / f"prepared-{hashlib.sha256(kind.encode()).hexdigest()[:24]}"
     if note is not None and note.exists():
         return
-    with stage("compiling for this processor, once"):
-        load_kernels("compile").compile_calls(kernel_calls(field, task, setting, optimiser), workers())
+    with stage("compiling for this processor, once"), load_kernels("compile").Compilers(workers()) as compilers:
+        compilers.compile(kernel_calls(field, task, setting, optimiser))
     if note is not None:
         with suppress(OSError):
             note.touch()
