@@ -25,6 +25,7 @@ from numba.core.runtime import nrt
 from alfilter.kernels.cache import KernelCache, announce, cache_folder
 
 dispatcher: Any = dispatchers
+_types: Any = types
 Function = Any  # a compiled function, as numba's dispatcher
 
 
@@ -186,7 +187,7 @@ def _optimised_once(function: Function) -> Iterator[None]:
 
     def call_template(self: Any, arguments: Any, keywords: Any) -> Any:
         """One compiled callee for all integers, not one for every literal that it is called with."""
-        return template(self, [types.unliteral(argument) for argument in arguments], keywords)
+        return template(self, [_types.unliteral(argument) for argument in arguments], keywords)
 
     changed: dict[tuple[Any, str], Callable[..., Any]] = {
         (library, "finalize"): finalize,
