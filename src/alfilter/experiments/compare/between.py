@@ -21,6 +21,7 @@ IMAGES = [f"div2k/{number:02d}.png" for number in (0, 4, 8, 12)]
 SEARCHED = [f"div2k/{number:02d}.png" for number in (3, 9)]  # in no table
 SIZE, LARGE = 256, 512  # pictures are reduced to this side by area
 SECONDS = 60.0  # of a fit, on one core: two fits side by side take a minute on two cores
+GRID_SECONDS = 10.0  # of a grid, which has learned its samples by then
 OBSERVED = ("every:2", "random:0.35", "random:0.05")
 TERRAIN = "terrain"  # the elevation grid inside the matplotlib wheel
 MEASURED = ("random:0.02", "random:0.1")
@@ -63,19 +64,33 @@ BEST: dict[str, dict[str, tuple[Options, Options]]] = {
 def fitted(
     name: str, observe: str, image: str, setting: tuple[Options, Options], group: str, seconds: float, size: int = SIZE
 ) -> Run:
-    """One fit: al-sine from its preset `reconstruct`, the others from their sources' settings."""
+    """One fit: ours from `reconstruct`, hash-grid from its `default`, networks from their sources' settings."""
     options, recipe = setting
-    ours = name == "al-sine"
+    preset = {"al-sine": "reconstruct", "al-grid": "reconstruct", "hash-grid": "default"}.get(name, "paper")
     return Run(
         group,
         image,
         method=name,
-        preset="reconstruct" if ours else "paper",
+        preset=preset,
         size=size,
         observe=observe,
         settings=options,
-        training={**({} if ours else COMMON), **recipe, "budget": seconds, "clock": "cpu"},
+        training={**(COMMON if preset == "paper" else {}), **recipe, "budget": seconds, "clock": "cpu"},
     )
+
+
+def _grids(observe: str, size: int) -> list[Run]:
+    """al-grid, and the plain grid without and with the same filling: is it the filling or the method?"""
+    rows: dict[str, tuple[str, Options]] = {
+        "al-grid": ("al-grid", {}),
+        "hash-grid": ("hash-grid", {}),
+        "hash-grid, with the filling": ("hash-grid", {"fill": 1.0}),
+    }
+    return [
+        fitted(name, observe, image, ({}, recipe), group, GRID_SECONDS, size)
+        for group, (name, recipe) in rows.items()
+        for image in IMAGES
+    ]
 
 
 def runs() -> list[Run]:
@@ -84,6 +99,7 @@ def runs() -> list[Run]:
     for observe in MEASURED:
         rows += [Run(name, TERRAIN, method=name, observe=observe) for name in POINTS]
     for observe in OBSERVED:
+        rows += _grids(observe, SIZE)
         for name in ("al-sine", "siren", "fourier-features", "pe-mlp"):
             rows += [fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS) for image in IMAGES]
         paper = {"budget": SECONDS, "clock": "cpu", "tv": 1e-3}
@@ -97,11 +113,12 @@ def runs() -> list[Run]:
 
 
 def large() -> list[Run]:
-    """Pictures of 512×512: the interpolators, al-sine, and siren, the one to beat, at its best setting of 256×256."""
-    return _interpolators(LARGE) + [
+    """Pictures of 512×512: the interpolators, the grids, and the networks at their best setting of 256×256."""
+    rows = _interpolators(LARGE) + [run for observe in OBSERVED for run in _grids(observe, LARGE)]
+    return rows + [
         fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS, LARGE)
         for observe in OBSERVED
-        for name in ("al-sine", "siren")
+        for name in ("siren", "fourier-features", "al-sine")
         for image in IMAGES
     ]
 

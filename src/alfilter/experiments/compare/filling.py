@@ -29,6 +29,8 @@ ROWS: dict[str, Callable[[float], Smoothness | None]] = {
     "far edges": _changed("far edges"),
     "plates": _changed("plates"),
     "near, edges ignored": _changed("near edges", power=0.0),
+    "near, without the scale above": _changed("near edges", lattice=False),
+    "near, around 1.5": _changed("near edges", around=1.5),
     "near, rough 3": _changed("near edges", rough=3.0),
     "near, edge 0.01": _changed("near edges", edge=0.01),
     "far, edges ignored": _changed("far edges", power=0.0),
