@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Offset = tuple[int, int]
 
-_FOUR: list[Offset] = list(product((-1, 1), repeat=2))
-_TWELVE: list[Offset] = [h for h in product((-3, -1, 1, 3), repeat=2) if abs(h[0]) + abs(h[1]) < 6]
+_FOUR: list[Offset] = [(a, b) for a in (-1, 1) for b in (-1, 1)]
+_TWELVE: list[Offset] = [(a, b) for a in (-3, -1, 1, 3) for b in (-3, -1, 1, 3) if abs(a) + abs(b) < 6]
 # neighbours, samples over which their weights are learned, and what holds the weights back; found on six pictures of
 # `div2k` that are in no table
 _MODELS = ((_FOUR, 2.0, 1e-4), (_TWELVE, 4.0, 3e-4))
@@ -67,8 +65,8 @@ def _neighbours(samples: Array, offsets: list[Offset]) -> tuple[Array, Array]:
     parts = [padded[wide + a :, wide + b :][:height, :width] for a, b in offsets]
     reach = min(a * a + b * b for a, b in _centred(offsets))
     inner = [part for part, (a, b) in zip(parts, _centred(offsets), strict=True) if a * a + b * b == reach]
-    mean = np.mean(inner, axis=0, dtype=np.float32)
-    return np.stack(parts, axis=-1) - mean[..., None], mean
+    mean = np.asarray(np.mean(inner, axis=0), np.float32)
+    return np.asarray(np.stack(parts, axis=-1) - mean[..., None], np.float32), mean
 
 
 def _centred(offsets: list[Offset]) -> list[Offset]:
