@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from tests.support.commands import alfilter, complaint, picture, without_figures
 from tests.support.shapes import ball, cube, trimesh
 
 from alfilter.errors import UserError
+from alfilter.evaluate import surface_of
+from alfilter.geometry.distance import nearest_points
+from alfilter.geometry.strays import Clearance, bodies
 from alfilter.methods import build
 from alfilter.render.mesh import check_resolution
 from alfilter.training import save
@@ -128,12 +132,70 @@ def test_mistakes(home: Path) -> None:
     assert "between 8 and 8192, got 4" in complaint("mesh", "shape.safetensors", "out.ply", "--resolution", "4")
     assert "GB are free" in complaint("mesh", "shape.safetensors", "out.ply", "--resolution", "8192")
     assert "siren has no α" in complaint("mesh", "shape.safetensors", "out.ply", "--alpha")
+    assert "no filter" in complaint("mesh", "shape.safetensors", "out.ply", "--detail", "8")
     assert "STL holds no colours" in complaint("mesh", "shape.safetensors", "out.stl", "--alpha")
     shape.signal = {"kind": "shape"}
     save(shape, "lost.safetensors")
     assert "where its shape stands" in complaint("mesh", "lost.safetensors", "out.ply")
     assert not list(Path().glob("out.*"))
     assert not list(Path().glob(".out*"))
+
+
+def normal_energy(mesh: Any) -> float:
+    """∑ |n_i - n_j|² over the edges of a mesh: how much its surface turns."""
+    normals = mesh.face_normals[mesh.face_adjacency]
+    return float(((normals[:, 0] - normals[:, 1]) ** 2).sum())
+
+
+def test_less_detail_is_a_smoother_surface(home: Path) -> None:
+    """A ball with a fine relief: α passes it, and every cap takes more of it away."""
+    body = trimesh.Trimesh(*ball(levels=5))
+    relief = 1 + 0.06 * np.sin(14 * body.vertices).prod(axis=1, keepdims=True)
+    trimesh.Trimesh(body.vertices * relief, body.faces).export("rough.ply")
+    sizes = [word for size in ("levels=5", "finest=64", "base=4", "table=14", "grid=6") for word in ("--set", size)]
+    code, _, err = alfilter("fit", "rough.ply", *sizes, "--steps", "250", "--train", "batch=1024", "--threads", "1",
+                            "--out", "run")  # fmt: skip
+    assert code == 0, err
+    energies = []
+    for detail in (32, 8, 4, 2):
+        out = f"{detail}.ply"
+        code, _, err = alfilter("mesh", "run/model.safetensors", out, "--resolution", "64", "--detail", str(detail))
+        assert code == 0, err
+        energies.append(normal_energy(trimesh.load(out)))
+    assert energies == sorted(energies, reverse=True)
+    assert energies[-1] < 0.5 * energies[0]
+    code, out, _ = alfilter("mesh", "run/model.safetensors", "all.ply", "--resolution", "64", "--json")
+    assert (code, json.loads(out)["strays"]) == (0, 0)
+    assert Path("all.ply").read_bytes() == Path("32.ply").read_bytes()  # the finest level's own frequency caps nothing
+    assert "frequency above 0" in complaint("mesh", "run/model.safetensors", "out.ply", "--detail", "0")
+
+
+def test_stray_bodies_are_left_out_by_what_the_model_keeps(home: Path) -> None:
+    """A field that was never trained has many bodies; its file says that the shape is the largest of them."""
+    field = build("siren", in_dim=3, out_dim=1, width=16, depth=2, omega=25.0, seed=1)
+    whole = surface_of(field, 48)
+    body = bodies(whole.vertices, whole.faces)
+    main = whole.vertices[body == np.bincount(body).argmax()]
+    clearance = Clearance.measure(lambda points: np.maximum(nearest_points(points, main, 1)[0][:, 0] - 0.05, 0.0))
+    frame = {"offset": [0, 0, 0], "scale": 1.0}
+    field.signal = {"kind": "shape", "frame": frame}
+    save(field, "plain.safetensors")
+    field.signal = {"kind": "shape", "frame": frame, "clearance": clearance.describe()}
+    save(field, "known.safetensors")
+    sizes = {}
+    for name in ("plain", "known"):
+        code, out, err = alfilter("mesh", f"{name}.safetensors", f"{name}.ply", "--resolution", "48", "--json")
+        assert code == 0, err
+        sizes[name] = json.loads(out)
+    assert sizes["plain"]["strays"] == 0 < sizes["known"]["strays"] < body.max() + 1
+    assert len(main) <= sizes["known"]["vertices"] < sizes["plain"]["vertices"] == len(whole.vertices)
+    code, out, _ = alfilter("mesh", "known.safetensors", "out.ply", "--resolution", "48")
+    assert f"stray bodies left out: {sizes['known']['strays']}" in out
+    code, out, _ = alfilter("info", "known.safetensors")
+    assert (code, max(map(len, out.splitlines())) < 160) == (0, True)
+    field.signal["clearance"] = {"nodes": 32}
+    save(field, "damaged.safetensors")
+    assert "distances of its shape are damaged" in complaint("mesh", "damaged.safetensors", "out.ply")
 
 
 def test_self_intersections_are_fitted_and_said(home: Path) -> None:

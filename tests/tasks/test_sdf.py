@@ -9,6 +9,7 @@ from tests.support.shapes import ball, cube
 
 from alfilter.errors import UserError
 from alfilter.geometry.distance import signed_distance
+from alfilter.geometry.strays import Clearance
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.methods import build
 from alfilter.signals import GridSignal, ShapeSignal
@@ -155,3 +156,35 @@ def test_what_is_refused() -> None:
         SdfTask(GridSignal(np.zeros((2, 2, 1), np.uint8)))
     with pytest.raises(UserError, match="observe=every:2 is for pictures"):
         SdfTask(ShapeSignal.from_mesh(*cube()), "every:2")
+
+
+def test_a_model_keeps_where_its_shape_is_not() -> None:
+    task = small()
+    facts = task.facts()
+    assert {name: value for name, value in facts.items() if name != "clearance"} == task.describe()
+    kept = Clearance.read(facts["clearance"])
+    assert kept is not None
+    bound = kept.at_least(np.array([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.95, 0.95, 0.95]]))
+    assert bound[0] == pytest.approx(0.45, abs=0.06)  # stored distances end at a half; the nearest node is 0.06 away
+    assert bound[1] == 0
+    assert bound[2] > 0.4
+
+
+def test_strays_are_left_out_of_what_is_scored() -> None:
+    def spoiled(points: torch.Tensor) -> torch.Tensor:
+        return exact(points).minimum(torch.linalg.vector_norm(points - 0.9, dim=1, keepdim=True) - 0.06)
+
+    task = small()
+    surface = task.extract(spoiled, 48)
+    assert surface.strays == 1
+    assert task.compare(spoiled, surface, points=2000, grid=24).metrics["hausdorff"] < 0.01
+    assert task.extract(exact, 48).strays == 0
+
+
+def test_a_cloud_contradicts_strays_too() -> None:
+    vertices, _ = ball(levels=4)
+    task = SdfTask(ShapeSignal.from_cloud(vertices, vertices), block=512, reuse=4, window=2)
+    bound = task.clearance.at_least(np.array([[0.95, 0.95, 0.95], [0.0, 0.9, 0.0], [0.1, 0.2, 0.1]]))
+    assert bound[0] > 0.4
+    assert bound[1] == 0
+    assert bound[2] > 0.3

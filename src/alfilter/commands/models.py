@@ -62,7 +62,13 @@ def add_mesh(commands: Any) -> None:
     add_model(p)
     p.add_argument("out", metavar="OUT", help="a .ply, .obj, .stl or .glb file")
     p.add_argument("--resolution", type=int, default=512, help="grid points along each side (default: 512)")
-    p.add_argument("--alpha", action="store_true", help="colour the vertices by α")
+    p.add_argument("--alpha", action="store_true", help="colour the vertices by α, how fine the detail is there")
+    p.add_argument(
+        "--detail",
+        type=float,
+        metavar="F",
+        help="cap the frequency that passes the model's filter, in cycles across the domain: a smoother surface",
+    )
     p.add_argument("--threads", type=int, help="cores to use (default: all)")
     add_json(p)
     p.set_defaults(command=_mesh)
@@ -73,11 +79,15 @@ def _mesh(arguments: argparse.Namespace) -> int:
     from alfilter.runs.models import load
 
     use_threads(arguments.threads)
-    line = mesh_file(load(arguments.model), arguments.out, arguments.resolution, arguments.alpha)
+    line = mesh_file(load(arguments.model), arguments.out, arguments.resolution, arguments.alpha, arguments.detail)
     if arguments.json:
         print_json(line)
     else:
-        print(f"{line['mesh']} {line['vertices']:,} vertices, {line['faces']:,} faces, {line['share']:.2%} of the grid")
+        strays = f", stray bodies left out: {line['strays']}" if line["strays"] else ""
+        print(
+            f"{line['mesh']} {line['vertices']:,} vertices, {line['faces']:,} faces, {line['share']:.2%} of the grid"
+            + strays
+        )
     return 0
 
 
@@ -150,7 +160,7 @@ def _info(arguments: argparse.Namespace) -> int:
         return 0
     for name, value in facts.items():
         for key, entry in value.items() if isinstance(value, dict) else ((None, value),):
-            print(f"{name if key is None else f'{name}.{key}':<24}{entry}")
+            print(f"{name if key is None else f'{name}.{key}':<24}{_shortened(entry)}")
     return 0
 
 
@@ -158,3 +168,13 @@ def _params(field: Field) -> int:
     from alfilter.methods import parameter_count
 
     return parameter_count(field)
+
+
+def _shortened(entry: Any) -> str:
+    """The entry's text, cut where it is packed numbers.
+
+    >>> _shortened([8, 8]), len(_shortened({"distances": "x" * 500}))
+    ('[8, 8]', 120)
+    """
+    text = str(entry)
+    return text if len(text) <= 120 else f"{text[:119]}…"

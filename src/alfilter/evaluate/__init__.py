@@ -4,6 +4,7 @@ from alfilter.evaluate.pixels import PixelAxis, pixel_axis, pixel_bands, sample_
 from alfilter.evaluate.sampling import axis_coords, distances_at, sample_axes, sample_grid, sample_points
 from alfilter.evaluate.scores import Estimate, Evaluate, Scores
 from alfilter.evaluate.section import LAYOUTS, Layout, Section
+from alfilter.evaluate.surface import surface_of
 
 __all__ = [
     "LAYOUTS",
@@ -21,4 +22,5 @@ __all__ = [
     "sample_grid",
     "sample_pixels",
     "sample_points",
+    "surface_of",
 ]

@@ -86,6 +86,8 @@ STUDIES = Studies(
             "tuning.shapes:STUDY", "which setting of each method is best for a shape in little time?"
         ),
         "shapes-rates": Declared("tuning.shapes:RATES_STUDY", "which rates still hold in longer fits of a shape?"),
+        "shapes-grids": Declared("tuning.shape_grids:STUDY", "which setting of the two grids is best for a shape?"),
+        "shapes-minute": Declared("compare.shapes:STUDY", "how good is a shape after a minute of two cores?"),
         "shapes-long": Declared("paper.shapes:LONG_STUDY", "the table of shapes with five minutes for each fit"),
         "responses": Declared("paper.responses:STUDY", "what passes the filter at which α?"),
         "ntk": Declared("paper.ntk:STUDY", "does the filter flatten the spectrum of the empirical NTK?"),

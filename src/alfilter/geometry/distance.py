@@ -90,10 +90,20 @@ def cloud_distance(points: Array, cloud: Array, normals: Array) -> Array:
     v_0 is the nearest; the mean is not normalised again. Exact on a plane; far from the cloud it is no true
     distance. points: (n, 3), cloud and unit normals: (m, 3) → (n,).
     """
-    from scipy.spatial import cKDTree
-
-    nearest = min(3, len(cloud))
-    neighbours = np.asarray(cKDTree(cloud).query(points, k=nearest)[1]).reshape(len(points), nearest)
+    neighbours = nearest_points(points, cloud, 3)[1]
     mean = normals[neighbours].mean(axis=1)  # (n, 3)
     out: Array = ((points - cloud[neighbours[:, 0]]) * mean).sum(axis=1)
     return out
+
+
+def nearest_points(points: Array, cloud: Array, count: int) -> tuple[Array, Index]:
+    """Distances to, and numbers of, the `count` nearest of a cloud, or all it has, nearest first: (n, k) each.
+
+    >>> nearest_points(np.array([[0.0, 0, 0]]), np.array([[3.0, 0, 0], [1, 0, 0]]), 8)[0].tolist()
+    [[1.0, 3.0]]
+    """
+    from scipy.spatial import cKDTree
+
+    k = min(count, len(cloud))
+    distance, index = cKDTree(cloud).query(points, k=k)
+    return np.reshape(distance, (len(points), k)), np.reshape(index, (len(points), k)).astype(np.int64)

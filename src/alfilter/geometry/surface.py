@@ -64,7 +64,10 @@ _PROBES = 50_000  # vertices of discarded cells that are evaluated as a check
 
 @dataclass
 class Surface:
-    """A mesh in the domain: vertices (n, 3), faces (m, 3) outwards, unit normals (n, 3); what it took to find it."""
+    """A mesh in the domain: vertices (n, 3), faces (m, 3) outwards, unit normals (n, 3); what it took to find it.
+
+    strays: bodies that were left out (`geometry.strays`).
+    """
 
     vertices: NDArray[np.float64]
     faces: NDArray[np.int64]
@@ -72,6 +75,7 @@ class Surface:
     resolution: int
     evaluated: int
     reopened: int
+    strays: int = 0
 
     @property
     def share(self) -> float:

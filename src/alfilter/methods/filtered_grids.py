@@ -9,7 +9,7 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.adaptive import alpha_resolution
-from alfilter.methods.grids import RECIPE, SAMPLED, HashGridOptions, finest_cells, follow_samples, table_rows
+from alfilter.methods.grids import RECIPE, SAMPLED, SHAPE, HashGridOptions, finest_cells, follow_samples, table_rows
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, relu_network
 
 
@@ -69,10 +69,7 @@ ROWS = {
             "default": Preset(SAMPLED, {**RECIPE, **PARSIMONY}, adapt=follow_samples),
             "detail": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "detail": 0.2}, adapt=follow_samples),
             "reconstruct": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "fill": 1.0}, adapt=follow_samples),
-            "default-shape": Preset(
-                {"levels": 12, "base": 8, "finest": 256, "table": 15, "grid": 24},
-                {**RECIPE, "sampling": "graded", "batch": 4096, "lr": 5e-3, "lr_encoding": 1e-2, "parsimony": 0.3},
-            ),
+            "default-shape": Preset({**SHAPE.options, "grid": 24}, {**SHAPE.training, "parsimony": 0.3}),
         },
         adaptive="yes",
         explicit="yes",

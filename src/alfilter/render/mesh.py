@@ -8,21 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.analysis import filtered_encoding_of
+from alfilter.analysis import capped, filtered_encoding_of
 from alfilter.errors import UserError
-from alfilter.evaluate import distances_at
+from alfilter.evaluate import distances_at, surface_of
 from alfilter.extras import need
 from alfilter.files import replacing
 from alfilter.geometry.frame import Frame
-from alfilter.geometry.surface import Surface, extract, memory_needed
+from alfilter.geometry.strays import Clearance
+from alfilter.geometry.surface import Surface, memory_needed
 from alfilter.methods import Field
 from alfilter.runtime.limits import free_memory
 
 FORMATS = ("ply", "obj", "stl", "glb")
 
 
-def mesh_file(field: Field, out: str | Path, resolution: int = 512, alpha: bool = False) -> dict[str, Any]:
-    """Write a shape model's surface; returns its size and what it took. alpha: α as vertex colours (PLY, OBJ, GLB)."""
+def mesh_file(
+    field: Field, out: str | Path, resolution: int = 512, alpha: bool = False, detail: float | None = None
+) -> dict[str, Any]:
+    """Write a shape model's surface; returns its size and what it took.
+
+    alpha: α as vertex colours (PLY, OBJ, GLB). detail: nothing faster than that many cycles across the domain passes
+    the filter: a smoother surface.
+    """
     form = Path(out).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise UserError(f"a mesh's name ends in .{', .'.join(FORMATS)}, got {Path(out).name!r}; rename the output")
@@ -31,10 +38,14 @@ def mesh_file(field: Field, out: str | Path, resolution: int = 512, alpha: bool 
     if alpha and (filtered_encoding_of(field) is None or form == "stl"):
         why = "STL holds no colours" if form == "stl" else f"{field.spec.get('method')} has no α"
         raise UserError(f"alpha=True colours the surface by α, but {why}; leave it out")
+    if detail is not None and not 0 < detail < 1e6:
+        raise UserError(f"detail is a frequency above 0 in cycles across the domain, got {detail}; 16 is smooth")
+    shown = field if detail is None else capped(field, detail)
+    clearance = Clearance.read(field.signal.get("clearance"))
     need("trimesh")
     began = time.monotonic()
     with replacing(out) as temporary:  # an unwritable place is refused before the work
-        surface = extract(lambda points: distances_at(field, points), resolution)
+        surface = surface_of(shown, resolution, clearance)
         write_mesh(surface, frame, temporary, form, _alpha_colours(field, surface) if alpha else None)
     return {
         "mesh": str(out),
@@ -44,6 +55,7 @@ def mesh_file(field: Field, out: str | Path, resolution: int = 512, alpha: bool 
         "evaluated": surface.evaluated,
         "share": round(surface.share, 6),
         "reopened": surface.reopened,
+        "strays": surface.strays,
         "seconds": round(time.monotonic() - began, 3),
     }
 

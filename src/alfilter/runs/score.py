@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from alfilter.errors import UserError
-from alfilter.evaluate import Scores
+from alfilter.evaluate import Scores, surface_of
 from alfilter.evaluate.streaming import is_large
 from alfilter.geometry.frame import Frame
+from alfilter.geometry.strays import Clearance
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
 from alfilter.runtime.stages import stage
@@ -125,5 +126,6 @@ def score_shape(field: Field, spec: str, resolution: int = _SURFACE) -> Scores:
         faces=signal.faces, normals=signal.normals, diagnosis=signal.diagnosis,
     )  # fmt: skip
     task = SdfTask(placed)
-    surface = task.extract(field, resolution) if placed.faces is not None else None
+    own = Clearance.read(field.signal.get("clearance"))  # the surface is what `mesh` writes, whatever it is scored on
+    surface = surface_of(field, resolution, own) if placed.faces is not None else None
     return task.compare(field, surface)

@@ -127,7 +127,11 @@ class Task(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """The signal's facts that a model file keeps."""
+        """The signal's facts that tell it from others; a run goes on only with the same."""
+
+    def facts(self) -> dict[str, Any]:
+        """What a model file keeps of the signal."""
+        return self.describe()
 
 
 def check_signal(task: Task, signal: Any, wanted: type) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from torch import Tensor
 
 from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
-from alfilter.evaluate import Evaluate, Scores, distances_at
+from alfilter.evaluate import Evaluate, Scores, distances_at, surface_of
+from alfilter.geometry.distance import nearest_points
 from alfilter.geometry.repair import MANY, Triangles
-from alfilter.geometry.surface import Surface, extract
+from alfilter.geometry.strays import Clearance
+from alfilter.geometry.surface import Surface
 from alfilter.geometry.worker import DistanceWorker
 from alfilter.metrics.shape import compare
 from alfilter.runtime.fork_pool import shared_copy
@@ -187,11 +190,27 @@ class SdfTask(Task):
         return Scores({**compare(ours, theirs, points=points, grid=grid, closed=closed), **metrics}, None, surface)
 
     def extract(self, field: Evaluate, resolution: int) -> Surface:
-        """The field's surface in the domain."""
-        return extract(lambda points: distances_at(field, points), resolution)
+        """The field's surface in the domain, without bodies that the shape's distances contradict."""
+        return surface_of(field, resolution, self.clearance)
 
     def describe(self) -> dict[str, Any]:
         return {**self.signal.describe(), "block": self.block, "reuse": self.reuse, "window": self.window}
+
+    def facts(self) -> dict[str, Any]:
+        return {**self.describe(), "clearance": self.clearance.describe()}
+
+    @cached_property
+    def clearance(self) -> Clearance:
+        """Where the shape is not; of a cloud, farther from every point than its neighbours are from each other."""
+        if self.signal.faces is not None:
+            return Clearance.measure(self.distance)
+        cloud = self.signal.vertices
+        gap = float(np.quantile(nearest_points(cloud, cloud, 8)[0][:, -1], 0.99))
+        return Clearance.measure(
+            lambda points: (
+                np.sign(self.distance(points)) * np.maximum(nearest_points(points, cloud, 1)[0][:, 0] - gap, 0.0)
+            )
+        )
 
     # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

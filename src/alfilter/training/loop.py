@@ -109,7 +109,7 @@ def fit(
     elif position.step == 0:
         field.set_range(*task.output_range())
         adapt(field, task, setting, 0, seed, 0.0)
-    field.signal = task.describe()
+    field.signal = task.facts()
     if setting.detail > 0 and (levels := task.pyramid()) is not None:
         field.signal["detail"] = levels.octaves
     field.train()

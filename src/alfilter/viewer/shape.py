@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from alfilter.analysis import filtered_encoding_of
 from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
-from alfilter.evaluate import distances_at
+from alfilter.evaluate import distances_at, surface_of
 from alfilter.geometry.frame import Frame
-from alfilter.geometry.surface import Surface, extract
+from alfilter.geometry.strays import Clearance
+from alfilter.geometry.surface import Surface
 from alfilter.methods import Field, parameter_count
 from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.viewer.base import Answer, Binary, Request, Viewer
@@ -38,6 +39,7 @@ class ShapeViewer(Viewer):
             raise UserError(f"{name} represents {field.signal.get('kind') or 'nothing yet'}, not a shape; fit a mesh")
         self.field, self.name = field, name
         self.frame = Frame.read(field.signal.get("frame"))
+        self.clearance = Clearance.read(field.signal.get("clearance"))
         self.encoding = filtered_encoding_of(field)
         self._meshes: dict[int, bytes] = {}
         self._surfaces = BoundedExecutor(1, _MAX_QUEUED)  # a fine surface takes seconds
@@ -99,7 +101,7 @@ class ShapeViewer(Viewer):
 
     def _extract(self, level: int) -> None:
         if level not in self._meshes:
-            surface = extract(lambda points: distances_at(self.field, points), level)
+            surface = surface_of(self.field, level, self.clearance)
             self._meshes[level] = mesh_bytes(surface, alpha_at(self.encoding, surface.vertices))
 
 
@@ -114,7 +116,7 @@ def mesh_bytes(surface: Surface, alpha: NDArray[np.float32] | None) -> bytes:
     """A surface as little-endian bytes: a head of four uint32 (1, vertices n, faces m, whether α follows), then float32
     positions (n, 3), int8 normals (n, 4) in 127ths, float32 α (n,) where there is one, uint32 faces (m, 3).
 
-    >>> ball = extract(lambda p: np.linalg.norm(p, axis=1).astype(np.float32) - 0.5, 16)
+    >>> ball = surface_of(lambda x: x.norm(dim=-1, keepdim=True) - 0.5, 16)
     >>> len(mesh_bytes(ball, None)) == 16 + 16 * len(ball.vertices) + 12 * len(ball.faces)
     True
     """

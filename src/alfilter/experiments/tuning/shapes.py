@@ -153,6 +153,11 @@ def carved(vertices: Any, faces: Any) -> Any:
 
 def execute_rates(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """One longer fit."""
+    return {**run.heading, **_trial(run, carved_task(run, data, threads), {}), "settings": {}, "heldout": None}
+
+
+def carved_task(run: Run, data: str, threads: int) -> Any:
+    """The task of a run's mesh, or of `MESH#carved` that of the mesh with the relief."""
     import torch
 
     from alfilter.tasks import SdfTask
@@ -165,7 +170,7 @@ def execute_rates(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     if relief and task.signal.faces is not None:
         rough = carved(task.signal.vertices, task.signal.faces)
         task = SdfTask.from_array(rough, task.signal.faces, seed=run.seed)
-    return {**run.heading, **_trial(run, task, {}), "settings": {}, "heldout": None}
+    return task
 
 
 def summarise_rates(lines: Lines) -> str:

@@ -1,0 +1,61 @@
+"""Settings of the two grids for shapes: a few changes, the same for both, on the carved bunny, which is in no table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alfilter.experiments.fitting import fit_line, fit_run
+from alfilter.experiments.study import Lines, Run, Study, table
+from alfilter.experiments.tuning.shapes import CARVED, carved_task
+
+METHODS = ("al-grid", "hash-grid")
+BUDGET = 20.0  # seconds on one core, per fit
+RESOLUTION, POINTS, GRID = 256, 100_000, 192  # of the surface and the scores
+BASE: dict[str, Any] = {"batch": 4096, "finest": 256}
+CHANGES: dict[str, dict[str, Any]] = {
+    "as it was": {},
+    "batch 8192": {"batch": 8192},
+    "batch 8192, finest 128": {"batch": 8192, "finest": 128},
+    "batch 8192, finest 160": {"batch": 8192, "finest": 160},
+}
+
+
+def runs() -> list[Run]:
+    """Every change of both grids; the methods take turns, so that a busy hour hits both."""
+    return [
+        Run(
+            f"{method}: {name}",
+            CARVED,
+            method=method,
+            preset="default-shape",
+            settings={"finest": {**BASE, **change}["finest"]},
+            training={"budget": BUDGET, "clock": "cpu", "batch": {**BASE, **change}["batch"]},
+        )
+        for name, change in CHANGES.items()
+        for method in METHODS
+    ]
+
+
+def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
+    """One fit and its scores."""
+    task = carved_task(run, data, threads)
+    fitted = fit_run(run, task)
+    surface = task.extract(fitted.field, RESOLUTION)
+    metrics = task.compare(fitted.field, surface, points=POINTS, grid=GRID).metrics
+    return {**fit_line(run, fitted), "metrics": metrics, "heldout": None}
+
+
+def summarise(lines: Lines) -> str:
+    """What the surface and the distance near it are like after equal time."""
+    return table(
+        lines,
+        {
+            "IoU, %": lambda line: 100 * line["metrics"]["iou"],
+            "normals, %": lambda line: 100 * line["metrics"]["normals"],
+            "error near the surface, 1e-3": lambda line: 1e3 * line["metrics"]["sdf_near"],
+            "steps": lambda line: float(line["steps"]),
+        },
+    )
+
+
+STUDY = Study("shapes-grids", runs, summarise, execute)
