@@ -115,7 +115,8 @@ def _some_of_each(body: NDArray[np.int64]) -> NDArray[np.int64]:
     order = np.argsort(body, kind="stable")
     count = np.bincount(body)
     place = np.arange(len(body)) - np.repeat(np.cumsum(count) - count, count)  # of a vertex among those of its body
-    return order[place % np.repeat(-(-count // _ASKED), count) == 0]
+    chosen: NDArray[np.int64] = order[place % np.repeat(-(-count // _ASKED), count) == 0]
+    return chosen
 
 
 def without_strays(surface: Surface, clearance: Clearance | None) -> Surface:
