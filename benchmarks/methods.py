@@ -4,7 +4,7 @@ One step: the gradient of all samples of a 512×512 colour picture (with --own: 
 default trains with) in its pieces, and the optimiser's update, at the method's default setting. The floor is read off
 the method itself: all matrix products of one piece, forward and backward, with their sizes, and the rows that its
 gathers read, are recorded once and repeated with nothing between them, by as many processes as the step. Products are
-done in the order and the storage in which they are quickest, whatever plain tensor code would choose. A gather is the
+done in the order and the storage in which they are fastest, whatever plain tensor code would choose. A gather is the
 compiled sum over the corners of a cell and the scatter of its gradient into zeros, with known places and weights
 (torch's own scatter is several times slower and would flatter us). Both are timed in turns in one process, a tenth of a
 second each; the best counts.
@@ -78,7 +78,7 @@ def _factor(layout: Layout) -> Tensor:
     return torch.randn(columns, rows).t() if turned else torch.randn(rows, columns)
 
 
-def _quickest(left: Layout, right: Layout) -> Factors:
+def _fastest(left: Layout, right: Layout) -> Factors:
     """The factors of a product or, for the same numbers turned, of its transpose, whichever is done sooner.
 
     Either factor may be stored by rows or by columns: for narrow matrices MKL is several times slower in one order
@@ -132,7 +132,7 @@ def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStac
         losses = [task.loss(out, y.double()) for out in double.outputs(x.double())]
         torch.stack(losses).mean().backward()
     known: dict[tuple[Layout, Layout], Factors] = {}
-    pairs = [known.get(p) or known.setdefault(p, _quickest(*p)) for p in recorder.products]
+    pairs = [known.get(p) or known.setdefault(p, _fastest(*p)) for p in recorder.products]
     gathers = [Gather.of(table, rows, 1 << method.in_dim) for table, rows in recorder.gathers]
 
     def pieces(position: int, _: None) -> None:

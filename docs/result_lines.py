@@ -43,9 +43,9 @@ def write_table(page: Path, name: str, text: str) -> None:
 if __name__ == "__main__":
     for study in sys.argv[2:]:
         print(keep(Path(sys.argv[1]), study))
-    kept = committed_lines()
-    write_table(RESULTS / "claims.md", "claims", verdict_table(judged(kept)))
+    studies = committed_lines()
+    write_table(RESULTS / "claims.md", "claims", verdict_table(judged(studies)))
     for page, tables in TABLES.items():
         for name, (study, summarise) in tables.items():
-            lines = kept.get(study)
+            lines = studies.get(study)
             write_table(RESULTS / page, name, summarise(lines) if lines else "Not run.")

@@ -29,8 +29,8 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
         write_image(tmp_path / "mask.tif", (pixels > 0.5).astype("float32"))
     words = ("--steps", "8", "--seed", "5", "--observe", observe, "--out", folder, "--json", *TINY)
     fitted = json.loads(alfilter("fit", source, *words).out)
-    told = ("--observe", observe) if observe.startswith("mask:") else ()
-    code, out, err = alfilter("eval", folder / "model.safetensors", source, "--json", *told)
+    mask = ("--observe", observe) if observe.startswith("mask:") else ()
+    code, out, err = alfilter("eval", folder / "model.safetensors", source, "--json", *mask)
     assert (code, err) == (0, "")
     scored = json.loads(out)
     assert scored["metrics"] == pytest.approx(fitted["metrics"], abs=1e-6)
@@ -39,7 +39,7 @@ def test_eval_reproduces_the_run(observe: str, tmp_path: Path, monkeypatch: pyte
         assert set(fitted["heldout"]) == ({"psnr", "psnr_between"} if observe == "every:2" else {"psnr"})
         assert scored["heldout"] == pytest.approx(fitted["heldout"], abs=1e-6)
         assert fitted["heldout"]["psnr"] != pytest.approx(fitted["metrics"]["psnr"], abs=1e-6)
-        assert "held out psnr" in alfilter("eval", folder / "model.safetensors", source, *told).out
+        assert "held out psnr" in alfilter("eval", folder / "model.safetensors", source, *mask).out
 
 
 def test_eval_opens_no_mask_that_a_model_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,7 +151,7 @@ def compare(folder: Path, reference: Reference, log: Path) -> str | None:
 
 def results(folder: Path) -> dict[str, bytes]:
     """The files of a run as they should be again: times are left out."""
-    found = {}
+    contents = {}
     for file in sorted(folder.rglob("*")):
         if not file.is_file():
             continue
@@ -162,8 +162,8 @@ def results(folder: Path) -> dict[str, bytes]:
             data = json.dumps([_without(json.loads(line), ("seconds",)) for line in data.splitlines()]).encode()
         elif name == "config.json":
             data = b""
-        found[name] = data
-    return found
+        contents[name] = data
+    return contents
 
 
 def _without(table: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -47,12 +47,12 @@ def make_originals(home: Path) -> list[Kind]:
 
 def kinds() -> list[Kind]:
     """All kinds of files."""
-    found = [Kind(name, name, (("eval", "{home}/image.safetensors", "{file}", "--json"),)) for name in SIGNALS]
-    found += [Kind(name, name, (("eval", "{home}/points.safetensors", "{file}", "--json"),)) for name in TABLES]
-    found += [Kind(name, name, (("info", "{file}", "--json"), *commands)) for name, commands in _MODELS.items()]
+    kinds = [Kind(name, name, (("eval", "{home}/image.safetensors", "{file}", "--json"),)) for name in SIGNALS]
+    kinds += [Kind(name, name, (("eval", "{home}/points.safetensors", "{file}", "--json"),)) for name in TABLES]
+    kinds += [Kind(name, name, (("info", "{file}", "--json"), *commands)) for name, commands in _MODELS.items()]
     resume = ("fit", "{home}/photo.png", *TINY, "--resume", "--out", "run", "--json")
     names = (f"run/{name}" for name in ("checkpoint.safetensors", "config.json", "history.jsonl", "metrics.json"))
-    return [*found, *(Kind(name, name, (resume,), ("run",)) for name in names)]
+    return [*kinds, *(Kind(name, name, (resume,), ("run",)) for name in names)]
 
 
 PICTURES = {"photo.png": 8, "deep.png": 16, "photo.jpg": 8, "photo.tif": 8, "deep.tif": 16, "float.tif": 32,

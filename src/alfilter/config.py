@@ -74,8 +74,8 @@ def override(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     >>> override({"lr": 1e-3, "neurons": 480}, {"lr": 2e-3})
     {'lr': 0.002, 'neurons': None}
     """
-    own = {"neurons": None} if "lr" in changes and options.get("neurons") else {}
-    return {**options, **own, **changes}
+    as_given = {"neurons": None} if "lr" in changes and options.get("neurons") else {}
+    return {**options, **as_given, **changes}
 
 
 def parse_options(kind: type, pairs: Sequence[str], owner: str) -> dict[str, Any]:
@@ -189,8 +189,8 @@ def without_removed(stored: Any, current: Any) -> Any:
     """
     if not (isinstance(stored, dict) and isinstance(current, dict)):
         return stored
-    kept = {k: v for k, v in stored.items() if k in current or k not in REMOVED or REMOVED[k] != v}
-    return {**kept, **{k: v for k, v in ADDED.items() if k in current and k not in stored}}
+    known = {k: v for k, v in stored.items() if k in current or k not in REMOVED or REMOVED[k] != v}
+    return {**known, **{k: v for k, v in ADDED.items() if k in current and k not in stored}}
 
 
 @dataclass(frozen=True)

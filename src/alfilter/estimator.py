@@ -54,7 +54,7 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     A parameter that is None is as the command has it: what al-sine's preset says for that many points in so many
     dimensions. Features are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With more
     than four features α is one learned number, since a grid's nodes grow as grid^d, and nothing is filled in between
-    the points. Beyond the box of the training data the box's nearest place is asked.
+    the points. Beyond the box of the training data the field is evaluated at the box's nearest place.
 
     Parameters
     ----------

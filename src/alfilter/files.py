@@ -17,7 +17,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     try:
         temporary = target.with_name(f".{target.name}.{token_hex(4)}{target.suffix}")
-        # with the permissions that the umask leaves, and never through a link that somebody laid out
+        # with the permissions that the umask leaves, and never through a symbolic link in its place
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     except (OSError, ValueError) as error:
         reason = error.strerror or error if isinstance(error, OSError) else error
@@ -26,7 +26,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield temporary
         _sync(temporary)
         temporary.replace(target)
-        with suppress(OSError):  # a system that cannot does so by itself
+        with suppress(OSError):  # a system that cannot needs no sync
             _sync(target.parent)
     except OSError as error:
         raise UserError(

@@ -79,6 +79,7 @@ WORDS = [
     (["--method", "al-sin"], "there is no method 'al-sin'; did you mean 'al-sine'?"),
     (["--method", "zzz"], "there is no method 'zzz'; known: "),
     (["--preset", "detial"], "al-grid has no preset 'detial'; did you mean 'detail'?"),
+    (["--preset", "papper"], "al-grid has no preset 'papper'; did you mean 'paper' of al-sine? known: default, "),
     (["--set", "level=3"], "al-grid has no option 'level'; did you mean 'levels'?"),
     (["--set", "levels"], "an option is written name=value, got 'levels'"),
     (["--set", "levels=many"], "'levels' must be a whole number, got 'many'"),

@@ -56,15 +56,15 @@ def test_both_encodings_place_alike(where: Where) -> None:
 
 
 def test_cycles_follow_the_placement() -> None:
-    made = [
+    encodings = [
         FilteredFourier(
             2, levels=3, bandwidth=4.0, kappa=10.0, resolution=(2, 2), start=6.0, placement=Placement.of(where, (8, 8))
         )
         for where in get_args(Where)
     ]
-    assert [encoding.level_frequencies().tolist() for encoding in made] == [[1, 2, 4], [1, 2, 4], [0.5, 1, 2]]
+    assert [encoding.level_frequencies().tolist() for encoding in encodings] == [[1, 2, 4], [1, 2, 4], [0.5, 1, 2]]
     alpha = torch.tensor([3.0, 5.5])
-    for encoding in made:
+    for encoding in encodings:
         torch.testing.assert_close(encoding.alpha_at(encoding.frequency(alpha)), alpha)
 
 

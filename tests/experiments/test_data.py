@@ -48,7 +48,7 @@ def test_what_is_missing_is_said_with_how_to_get_it(tmp_path: Path, monkeypatch:
 def test_a_crop_is_the_middle(data: Path) -> None:
     whole, middle = crop(data / "a.png", None), crop(data / "a.png", 8)
     assert np.array_equal(middle.data, whole.data[2:10, 3:11])
-    with pytest.raises(UserError, match="a crop of 99 was asked"):
+    with pytest.raises(UserError, match="a crop of 99 was requested"):
         crop(data / "a.png", 99)
 
 

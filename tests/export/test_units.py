@@ -23,9 +23,9 @@ runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip inst
 
 def run(field: al.Field, points: Any) -> Any:
     data = onnx_bytes(field.eval())
-    found = difference(field, data)
-    assert found is not None
-    assert found < 1e-4
+    error = difference(field, data)
+    assert error is not None
+    assert error < 1e-4
     session = runtime.InferenceSession(data, providers=["CPUExecutionProvider"])
     assert {"points", "values"} <= set(session.get_modelmeta().custom_metadata_map)
     return session.run(None, {"points": points})[0]

@@ -13,7 +13,7 @@ from alfilter.core.hash_grid import corners
 from alfilter.encodings import HashGrid, SampleTable
 from alfilter.errors import UserError
 from alfilter.methods import build
-from alfilter.methods.grids import HashGridOptions, finest_cells, table_rows
+from alfilter.methods.grids import HashGridOptions, finest_cells, grid_sizes
 from alfilter.signals import GridSignal
 
 
@@ -38,10 +38,10 @@ def test_an_aligned_grid_has_a_node_on_every_sample() -> None:
 
 
 def test_rows_of_a_level() -> None:
-    assert [table_rows(HashGridOptions(), dims) for dims in (2, 3)] == [1 << 24, 1 << 19]
-    assert table_rows(HashGridOptions(table=10), 2) == 1024
+    assert [grid_sizes(HashGridOptions(), dims, (16,))["table"] for dims in (2, 3)] == [1 << 24, 1 << 19]
+    assert grid_sizes(HashGridOptions(table=10), 2, (16,))["table"] == 1024
     with pytest.raises(UserError, match="defined for 1 to 4 coordinates, got 5; take al-sine or siren"):
-        table_rows(HashGridOptions(), 5)
+        grid_sizes(HashGridOptions(), 5, (16,))
 
 
 def test_a_small_signal_has_no_grid_finer_than_its_samples() -> None:

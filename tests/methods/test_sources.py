@@ -36,7 +36,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "gauss": {"lr": 5e-5, "steps": 250_000},
     "sinc": {"schedule": "constant"},
     "fourier-features": {"lr": 1e-3, "schedule": "constant", "steps": 2000},
-    "wire": {"lr": 5e-3 / 4, "batch": 65536, "steps": 8000, "every": 4},  # 512²: four batches an epoch
+    "wire": {"lr": 5e-3 / 4, "batch": 65536, "steps": 8000, "every": 4},  # 512²: four batches per epoch
     "bacon": {"lr": 5e-3, "schedule": "constant", "steps": 5001, "amsgrad": True},
     "diner": {"lr": 1e-4, "lr_encoding": 1e-4, "schedule": "constant", "steps": 10_000},
     "filter-bank": {"lr": 1e-4, "epsilon": 1e-15, "beta2": 0.99, "steps": 50_000, "every": 5000, "decay": 0.5,

@@ -69,7 +69,7 @@ def test_it_is_repeatable_and_says_why() -> None:
     other = choose("al-sine", "reconstruct", task(), SMALL, {"steps": 120})
     assert (one.options, one.trials) == (other.options, other.trials)
     assert said[0].startswith("auto: chose L ")
-    for word in ("B ", "α grid ", "ω0 ", "λ ", "kept back"):
+    for word in ("B ", "α grid ", "ω0 ", "λ ", "held out"):
         assert word in said[0]
     assert len(said) == len(one.trials) == 6
     best = max(trial["psnr"] for trial in one.trials)
@@ -121,6 +121,6 @@ def test_the_explanation_names_the_gain() -> None:
     choice = Choice({"omega": 9.0}, {}, [{"changes": {}, "psnr": 20.0}, {"changes": {"omega": 9.0}, "psnr": 21.0}], 1.5)
     lines = explain(choice, {"levels": 4, "bandwidth": 8.0, "grid": None, "omega": 6.0, "tv": 0.0}, 12)
     assert lines[0] == (
-        "auto: chose L 4, B 8, α grid per sample, ω0 9, λ 0 in 1.5 s, judged by 12 seen samples that were kept back"
+        "auto: chose L 4, B 8, α grid per sample, ω0 9, λ 0 in 1.5 s, judged by 12 seen samples that were held out"
     )
     assert lines[1] == "auto: ω0 9: 21.00 dB (the start: 20.00)"

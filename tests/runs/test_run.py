@@ -235,9 +235,9 @@ def test_resuming_elsewhere_is_said(photo: Path, tmp_path: Path) -> None:
     config["machine"].update(threads=3, processor="Swift 9")
     (folder / "config.json").write_text(json.dumps(config))
     said = alfilter(*fit_words(photo, folder), "--resume").err
-    assert "begun with threads 3, now 1: sums are taken in another order, so its last digits may differ" in said
-    assert "begun with processor Swift 9, now " in said
-    assert "begun with" not in alfilter(*fit_words(photo, folder), "--resume").err
+    assert "started with threads 3, now 1: sums are taken in another order, so its last digits may differ" in said
+    assert "started with processor Swift 9, now " in said
+    assert "started with" not in alfilter(*fit_words(photo, folder), "--resume").err
 
 
 @pytest.mark.usefixtures("quick")

@@ -104,7 +104,7 @@ def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, p
     wait_for(lambda: (cut / "history.jsonl").exists() and len((cut / "history.jsonl").read_text().splitlines()) > 20)
     os.kill(members[1].pid or 0, signal.SIGTERM)  # not the one that writes
     assert codes(members) == [130, 143]
-    assert "--resume goes on" in Path(f"{log}-0").read_text()
+    assert "--resume continues" in Path(f"{log}-0").read_text()
     assert 20 < json.loads((cut / "metrics.json").read_text())["steps"] < 250
     assert codes(launch(command, [*words, str(cut), "--resume"], log)) == [0, 0]
     assert losses(cut) == losses(whole)  # to the bit

@@ -93,7 +93,7 @@ def test_a_sound_is_silent_at_one_half() -> None:
         (lambda: al.ImageTask.from_array(np.full((3, 3), np.nan)), "got 9 NaN or infinite"),
         (lambda: al.ImageTask.from_array([[1, 2], [3]]), "expected an array of numbers"),
         (lambda: al.ImageTask.from_array(np.zeros((3, 3), complex)), "got ndarray of complex128"),
-        (lambda: al.AudioTask.from_array(np.zeros(5), rate=0), "samples a second above 0, got 0"),
+        (lambda: al.AudioTask.from_array(np.zeros(5), rate=0), "samples per second above 0, got 0"),
         (lambda: al.PointTask.from_array(np.zeros((3, 2)), np.zeros(4)), r"got \(3, 2\) and \(4, 1\)"),
         (lambda: al.PointTask.from_array([0, 1], [0, 1], [1]), r"expected 2 weights of at least 0, got shape \(1,\)"),
         (lambda: al.PointTask.from_array([0, 1], [0, np.inf]), "finite measurements, got 1 NaN or infinite"),

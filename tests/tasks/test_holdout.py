@@ -1,4 +1,4 @@
-"""Samples kept back: none of them is learned from, all of them judge."""
+"""Samples held out: none of them is learned from, all of them judge."""
 
 from __future__ import annotations
 

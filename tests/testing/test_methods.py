@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import torch
-from torch import Tensor, nn
+from tests.support.encodings import Sound
+from torch import nn
 
-from alfilter.encodings import Encoding
 from alfilter.methods import Field, build
 from alfilter.testing.methods import check_presets, check_seeds, check_trains, check_unknown_option
-
-
-class Sound(Encoding):
-    """A learned line through every coordinate; keeps all promises."""
-
-    def __init__(self, in_dim: int = 2) -> None:
-        super().__init__(in_dim, in_dim)
-        self.slope = nn.Parameter(torch.linspace(0.5, 1.0, in_dim))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.sin(x * self.slope)
-
-    def constrain(self) -> None:
-        with torch.no_grad():
-            self.slope.clamp_(-2, 2)
 
 
 def test_a_start_from_the_global_numbers_is_noticed() -> None:

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.support.encodings import Sound
 from torch import Tensor, nn
 
 from alfilter.encodings import Encoding, Fourier
 from alfilter.networks import MLP, Network
 from alfilter.testing import check_encoding, check_network
-
-
-class Sound(Encoding):
-    """A learned line through every coordinate; keeps all promises."""
-
-    def __init__(self, in_dim: int = 2) -> None:
-        super().__init__(in_dim, in_dim)
-        self.slope = nn.Parameter(torch.linspace(0.5, 1.0, in_dim))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.sin(x * self.slope)
-
-    def constrain(self) -> None:
-        with torch.no_grad():
-            self.slope.clamp_(-2, 2)
 
 
 class WrongSize(Sound):

@@ -4,26 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.support.encodings import Sound
 from torch import Tensor, nn
 
-from alfilter.encodings import Encoding
 from alfilter.testing import check_encoding
 from alfilter.testing.promises import check_gradcheck, points, same_state
-
-
-class Sound(Encoding):
-    """A learned line through every coordinate; keeps all promises."""
-
-    def __init__(self, in_dim: int = 2) -> None:
-        super().__init__(in_dim, in_dim)
-        self.slope = nn.Parameter(torch.linspace(0.5, 1.0, in_dim))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.sin(x * self.slope)
-
-    def constrain(self) -> None:
-        with torch.no_grad():
-            self.slope.clamp_(-2, 2)
 
 
 class NoEmptyBatch(Sound):

@@ -49,12 +49,12 @@ def test_what_is_recorded_is_what_is_called(name: str, monkeypatch: pytest.Monke
     before = copy.deepcopy(field.state_dict())
     recorded = set(kernel_calls(field, task, setting, make_optimiser(field, setting)))
     assert all(torch.equal(before[key], value) for key, value in field.state_dict().items())
-    made: set[Call] = set()
+    calls: set[Call] = set()
     module = dispatch._module
-    monkeypatch.setattr(dispatch, "_module", lambda name: Traced(module(name), made))
+    monkeypatch.setattr(dispatch, "_module", lambda name: Traced(module(name), calls))
     fit(field, task, training=setting)
     monkeypatch.undo()
-    assert made == recorded
+    assert calls == recorded
 
 
 def test_what_a_task_keeps_is_made_before() -> None:

@@ -20,7 +20,7 @@ def add_fit(commands: Any) -> None:
         "signal",
         metavar="SIGNAL",
         help="a picture, sound, volume, video, folder of frames, mesh, table of points, sample:NAME, or a run folder, "
-        "whose run goes on",
+        "whose run is continued",
     )
     p.add_argument(
         "--method",
@@ -33,7 +33,7 @@ def add_fit(commands: Any) -> None:
     length.add_argument("--steps", type=int, help="optimiser steps")
     length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h; scores and pictures come after")
     p.add_argument("--until", metavar="QUALITY", help="end the training when this is reached: 45dB")
-    p.add_argument("--from", metavar="MODEL", dest="start", help="start from a model or a run folder, not from chance")
+    p.add_argument("--from", metavar="MODEL", dest="start", help="start from a model or a run folder")
     p.add_argument("--seed", type=int, default=0, help="of the start and the sampling (default: 0)")
     p.add_argument("--observe", default="all", help="samples that are seen: all, every:2, random:0.35, mask:FILE")
     p.add_argument("--coords", metavar="A,B", help="a table's columns that say where: 1 to 4 names")
@@ -50,11 +50,11 @@ def add_fit(commands: Any) -> None:
     p.add_argument(
         "--resume",
         action="store_true",
-        help="go on with the run in the folder; a larger --steps or --budget makes it longer",
+        help="continue the run in the folder; a larger --steps or --budget makes it longer",
     )
     p.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
     p.add_argument("--checkpoint-every", type=float, default=30.0, metavar="SECONDS",
-                   help="time between two states a killed run can go on from (default: 30)")  # fmt: skip
+                   help="time between two states a killed run can resume from (default: 30)")  # fmt: skip
     p.add_argument("--snapshots", type=int, default=0, metavar="N",
                    help="keep N moments of the training for 'alfilter view' (default: none)")  # fmt: skip
     p.add_argument("--quiet", action="store_true", help="no progress")
@@ -114,7 +114,7 @@ def _fit(arguments: argparse.Namespace) -> int:
 
 
 def _check_continued(arguments: argparse.Namespace) -> None:
-    """A run that goes on keeps all that it was begun with; only its length may be another."""
+    """A continued run keeps its settings; only its length may change."""
     for name in ("method", "preset", "params", "coords", "values", "weight", "out", "start", "options"):
         if getattr(arguments, name):
             flag = {"start": "from", "options": "set"}.get(name, name)
@@ -149,19 +149,19 @@ def _carry_out(request: FitRequest, processes: Processes, *, quiet: bool, as_jso
     print_result(line, as_json)
     if finished and line["until"] and not line["until"]["reached"]:
         print(
-            f"alfilter: {line['until']['quality']:g} dB were not reached; --resume with more steps goes on",
+            f"alfilter: {line['until']['quality']:g} dB were not reached; --resume with more steps continues",
             file=sys.stderr,
         )
     if not finished:
         what = f"stopped at step {line['steps']}"
         if missing:
             what += f"; the model is saved, {', '.join(missing)} are missing"
-        print(f"alfilter: {what}; the same command with --resume goes on", file=sys.stderr)
+        print(f"alfilter: {what}; the same command with --resume continues", file=sys.stderr)
         return stop.exit_code
     print(f"alfilter: the report is {RunFolder(request.folder()).report}", file=sys.stderr)
     return 0
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    """Column names parted by commas."""
+    """Column names separated by commas."""
     return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()

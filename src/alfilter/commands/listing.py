@@ -13,7 +13,7 @@ from alfilter.methods.sizing import cost_per_point
 def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
     """One row per method: the facts of the paper's Table 1, and what its default costs on a colour picture of 512×512.
 
-    params: trained numbers. mflop: matrix products of a training step, per point. warn: is told of each method of an
+    params: trained numbers. mflop: matrix products of a training step, per point. warn: called with each method of an
     installed package that cannot be used.
     """
     rows = []

@@ -23,7 +23,7 @@ class StopSignals:
     While the field is trained the first one is noted, and the training ends after the step. Inside `at_once` it raises
     `Stopped`: there is nothing to bring to an end.
 
-    patient: further ones are ignored. torchrun passes on what the terminal has sent already, and kills by itself what
+    patient: further ones are ignored. torchrun passes on what the terminal has sent already, and itself kills what
     does not end.
     """
 

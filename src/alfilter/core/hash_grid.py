@@ -170,6 +170,6 @@ def _rows(corner: Tensor, layout: Layout) -> Tensor:
     by_level = []
     for level, (cells, rows, first) in enumerate(zip(layout.cells, layout.rows, layout.offsets, strict=True)):
         node = corner[..., level, :]
-        own = spatial_hash(node, rows) if layout.hashed[level] else dense_index(node, cells)
-        by_level.append(own + first)
+        index = spatial_hash(node, rows) if layout.hashed[level] else dense_index(node, cells)
+        by_level.append(index + first)
     return torch.stack(by_level, -1)

@@ -31,7 +31,7 @@ class AdaptiveBlocks(Encoding):
     where the error asks for it, with at most `tiles` blocks.
     Differs from the source in: any d; the solver (HiGHS, free); a block's expected errors are always extrapolated from
     its present one, never remembered from an earlier visit; blocks rest in the last fifth of a run, so that what was
-    cut anew can still be learned; γ has the factor π, six octaves.
+    cut again can still be learned; γ has the factor π, six octaves.
 
     in_dim: d. tiles: the most blocks. deepest: finest level. patch: nodes per axis. features: F. every: steps.
 

@@ -68,8 +68,8 @@ class FilteredGrid(FilteredEncoding):
         """None for a finite band, whose response is a difference."""
         if self.bandwidth is not None:
             return None
-        own = LevelFilter(self.alpha.values, self.alpha.unit, self.kappa)
-        return GridFeatures(self.table, self.layout, filter=own)
+        level_filter = LevelFilter(self.alpha.values, self.alpha.unit, self.kappa)
+        return GridFeatures(self.table, self.layout, filter=level_filter)
 
     def by_level(self, x: Tensor) -> Tensor:
         """The features of every level before the filter. x: (..., d) → (..., L, F)."""

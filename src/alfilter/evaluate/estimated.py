@@ -16,7 +16,7 @@ from alfilter.signals import GridSignal
 WHOLE = 1 << 20  # samples up to which a grid is scored and drawn whole
 SAMPLES = 1 << 18  # single samples that stand for the others
 TILES = 256  # squares that SSIM is estimated from,
-SIDE = 16  # each of so many pixels a side
+SIDE = 16  # each with this many pixels per side
 
 Measures = Callable[[Tensor, Tensor], dict[str, float]]  # of two tensors (1, n, c)
 

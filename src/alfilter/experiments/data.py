@@ -90,7 +90,7 @@ def crop(path: Path, size: int | None) -> GridSignal:
     top, left = ((n - size) // 2 for n in picture.shape)
     if top < 0 or left < 0:
         raise UserError(
-            f"{path} is {picture.shape[1]}x{picture.shape[0]}, a crop of {size} was asked; give larger images"
+            f"{path} is {picture.shape[1]}x{picture.shape[0]}, a crop of {size} was requested; give larger images"
         )
     return GridSignal(picture.data[top : top + size, left : left + size].copy())
 

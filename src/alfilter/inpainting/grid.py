@@ -27,7 +27,7 @@ _TOLERANCE, _MOST = 1e-4, 300  # of the conjugate gradients
 _SOLID = 2.0  # reach in three dimensions and more, where offsets are many
 _BACK = 0.1  # share of the seen samples that judge between kinds of smoothness
 _WINDOW = 1 << 16  # samples in which they are judged
-_FEWEST = 200  # seen samples below which nothing is kept back
+_FEWEST = 200  # seen samples below which nothing is held out
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def bands(shape: Sequence[int], gap: float) -> list[tuple[slice, slice]]:
 
 
 def chosen(values: Array, seen: Mask) -> Smoothness:
-    """The kind of smoothness that says best what a tenth of the seen samples were, told the others.
+    """The kind of smoothness that says best what a tenth of the seen samples were, given the others.
 
     Judged in a window in the middle of a large grid.
     """
@@ -176,7 +176,7 @@ def _middle(count: int, most: float) -> slice:
 
 
 def structure_tensor(u: Array, before: float, around: float) -> Array:
-    """G_around * Σ_c ∇u_c ∇u_cᵀ with slopes a sample, after smoothing by G_before. u: (*shape, c) → (*shape, d, d).
+    """G_around * Σ_c ∇u_c ∇u_cᵀ with slopes per sample, after smoothing by G_before. u: (*shape, c) → (*shape, d, d).
 
     >>> ramp = np.arange(5, dtype=np.float32)[:, None, None].repeat(5, 1)
     >>> structure_tensor(ramp, 0.1, 0.1)[2, 2].tolist()

@@ -1,4 +1,4 @@
-"""Values between scattered points: local splines, the kind of which is chosen by points kept back."""
+"""Values between scattered points: local splines, the kind of which is chosen by points held out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 _NEIGHBOURS = 32  # points a local spline sees
 _PLACES = 16  # per point
-_MOST = 1 << 16  # places, and points kept back, at most
+_MOST = 1 << 16  # places, and points held out, at most
 _BACK = 0.1
 # kernels whose splines are averaged, and their smoothing
 _KINDS: tuple[tuple[tuple[str, ...], float], ...] = (
@@ -45,7 +45,7 @@ def spread(points: Array, values: Array, places: Array) -> Array:
     """Values (m, c) at places (m, d): radial basis functions on the 32 nearest points, duplicates averaged.
 
     Thin plates, their mean with cubics, or the linear kernel, exact on the points or smoothed: whichever says best what
-    a tenth of the points were, told the others. points: (n, d). values: (n, c).
+    a tenth of the points were, given the others. points: (n, d). values: (n, c).
 
     >>> square = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
     >>> float(spread(square, square[:, :1], np.array([[0.5, 0.0]])).round(6)[0, 0])
@@ -53,7 +53,7 @@ def spread(points: Array, values: Array, places: Array) -> Array:
     """
     points, values = _merged(points, values)
     if len(points) <= points.shape[1] + 1 or np.linalg.matrix_rank(points - points.mean(0)) < points.shape[1]:
-        return _nearest(points, values, places)  # too few, or all on a line: a plane cannot be laid through them
+        return _nearest(points, values, places)  # too few, or all on a line: a plane cannot be fitted to them
     order = np.random.default_rng(0).permutation(len(points))
     back = order[: min(round(_BACK * len(points)), _MOST // 16)]
     rest = np.delete(order, np.arange(len(back)))

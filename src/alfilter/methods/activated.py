@@ -34,7 +34,7 @@ class Wire(Backbone):
     """σ(z) = exp(jωz - |sz|²) with complex weights, or its real form cos(ωz) exp(-(sz)²). Saragadam et al. 2023.
 
     Differs from the source in the targets' range and in leaving out the imaginary part of the last bias, which nothing
-    depends on; its real form has two linear maps a layer, one inside the cosine and one inside the bump, and this one
+    depends on; its real form has two linear maps per layer, one inside the cosine and one inside the bump, and this one
     for both. `source` counts 2,000 epochs of 65,536 samples, and its rate falls with the epochs.
 
     Large ω/s overflows: |σ| reaches exp(ω²/4s²), so keep ω below about twice s.
@@ -127,7 +127,7 @@ _WIRE_BATCH = 65536
 
 
 def _epochs(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
-    """WIRE's 2,000 epochs in steps: a signal of more samples than a batch takes several an epoch, at smaller rates."""
+    """WIRE's 2,000 epochs in steps: a signal of more samples than a batch takes several per epoch, at smaller rates."""
     samples = density.seen**density.dims
     steps = math.ceil(round(samples) / _WIRE_BATCH)
     rate = 5e-3 * min(1.0, _WIRE_BATCH / samples)

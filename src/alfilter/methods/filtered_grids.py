@@ -9,7 +9,7 @@ import torch
 from alfilter.config import option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.adaptive import alpha_resolution
-from alfilter.methods.grids import RECIPE, SAMPLED, SHAPE, HashGridOptions, finest_cells, follow_samples, table_rows
+from alfilter.methods.grids import RECIPE, SAMPLED, SHAPE, HashGridOptions, finest_cells, follow_samples, grid_sizes
 from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, relu_network
 
 
@@ -39,14 +39,9 @@ def alpha_nodes(in_dim: int, samples: Samples | None) -> tuple[int, ...]:
 def _al_grid(
     options: AlGridOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
-    finest = finest_cells(options, in_dim, samples)
     encoding = FilteredGrid(
         in_dim,
-        levels=options.levels,
-        features=options.features,
-        base=min(options.base, max(finest)),
-        finest=finest,
-        table=table_rows(options, in_dim),
+        **grid_sizes(options, in_dim, finest_cells(options, in_dim, samples)),
         resolution=alpha_resolution(options.grid or alpha_nodes(in_dim, samples), in_dim),
         kappa=options.kappa,
         bandwidth=options.bandwidth,

@@ -63,7 +63,7 @@ class FilterBankOptions(Grids):
     """Wu et al., Neural Fourier Filter Bank, CVPR 2023: see `FilterBank`. `source` has its image setting.
 
     Differs from the source in: the loss is the squared error, there it is relative to the squared value, of pixels in
-    linear light; the weights are not averaged (0.95 a step there); the output is not clamped; grids grow by 1.5 from
+    linear light; the weights are not averaged (0.95 per step there); the output is not clamped; grids grow by 1.5 from
     level to level as there only for pictures of 1,094 pixels and more, below the finest is as fine as the samples.
     """
 
@@ -110,33 +110,25 @@ def finest_cells(options: Grids, in_dim: int, samples: Samples | None) -> tuple[
     return (max(1, int(max(samples) * options.density)),) * in_dim
 
 
-def table_rows(options: Grids, in_dim: int) -> int:
-    """T: the most rows a level may have."""
+def grid_sizes(options: Grids, in_dim: int, finest: tuple[int, ...]) -> dict[str, Any]:
+    """What `HashGrid` and `FilteredGrid` need to know of their levels; T, the rows of a level, is at most `table`."""
     if in_dim > 4:
         raise UserError(f"the spatial hash is defined for 1 to 4 coordinates, got {in_dim}; take al-sine or siren")
-    return 1 << (options.table if options.table is not None else (24 if in_dim <= 2 else 19))
-
-
-def _hash_encoding(
-    options: Grids, in_dim: int, finest: tuple[int, ...], generator: torch.Generator, coordinates: bool = False
-) -> HashGrid:
-    return HashGrid(
-        in_dim,
-        levels=options.levels,
-        features=options.features,
-        base=min(options.base, max(finest)),
-        finest=finest,
-        table=table_rows(options, in_dim),
-        coordinates=coordinates,
-        generator=generator,
-    )
+    return {
+        "levels": options.levels,
+        "features": options.features,
+        "base": min(options.base, max(finest)),
+        "finest": finest,
+        "table": 1 << (options.table if options.table is not None else (24 if in_dim <= 2 else 19)),
+    }
 
 
 def _hash_grid(
     options: HashGridOptions, in_dim: int, out_dim: int, samples: Samples | None, generator: torch.Generator
 ) -> Parts:
     """The finest grid has a cell for every two samples, as the source sets it for images."""
-    encoding = _hash_encoding(options, in_dim, finest_cells(options, in_dim, samples), generator)
+    sizes = grid_sizes(options, in_dim, finest_cells(options, in_dim, samples))
+    encoding = HashGrid(in_dim, **sizes, generator=generator)
     network = relu_network(Backbone(width=options.width, depth=options.depth), encoding, out_dim, generator)
     if options.init == "glorot":
         glorot_start(network, generator, normal=False, bias=0.0, outputs=_PADDED)
@@ -149,7 +141,8 @@ def _filter_bank(
     """Grids grow by 1.5 from level to level; `density` keeps the finest from being finer than the samples."""
     usual = round(options.base * 1.5 ** (options.levels - 1))
     finest = options.finest or min(usual, max(1, int(max(samples) * options.density)) if samples else usual)
-    encoding = _hash_encoding(options, in_dim, (finest,) * in_dim, generator, coordinates=True)
+    sizes = grid_sizes(options, in_dim, (finest,) * in_dim)
+    encoding = HashGrid(in_dim, **sizes, coordinates=True, generator=generator)
     network = FilterBank(
         in_dim,
         out_dim,

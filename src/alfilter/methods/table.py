@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from difflib import get_close_matches
 from typing import Any
 
 import torch
@@ -63,8 +64,18 @@ def preset(name: str, which: str) -> Preset:
     """A method's preset by name."""
     presets = method(name).presets
     if which not in presets:
-        raise UserError(f"{name} has no preset {which!r}; {nearest(which, presets)}")
+        raise UserError(f"{name} has no preset {which!r}; {_nearest_preset(which, presets)}")
     return presets[which]
+
+
+def _nearest_preset(which: str, presets: Iterable[str]) -> str:
+    """A hint at the nearest preset of a method; if none is close, at that of another method."""
+    hint = nearest(which, presets)
+    owners = {other: name for name, row in [*METHODS.items()][::-1] for other in row.presets}
+    close = get_close_matches(which, owners, n=1)
+    if get_close_matches(which, presets) or not close:
+        return hint
+    return f"did you mean {close[0]!r} of {owners[close[0]]}? {hint}"
 
 
 def preset_for(name: str, which: str, kind: str) -> str:

@@ -71,8 +71,8 @@ class GridField:
 
     def tensors(self) -> list[Tensor]:
         """Everything that is learned."""
-        own = [self.features.table, *([self.features.filter.values] if self.features.filter else [])]
-        return [*own, *(t for perceptron in self.network.layers for layer in perceptron for t in layer)]
+        features = [self.features.table, *([self.features.filter.values] if self.features.filter else [])]
+        return [*features, *(t for perceptron in self.network.layers for layer in perceptron for t in layer)]
 
     def has_kernel(self) -> bool:
         """Whether `GridGradient` can do it: on this device, in this precision, with these widths."""
@@ -81,7 +81,7 @@ class GridField:
         return (
             all(can_use_kernels(t.detach().view(1, -1)) and t.is_contiguous() for t in self.tensors())
             and features.layout.dims <= len(hash_grid.PRIMES)
-            and all(len(own) > 1 and can_block(network.activation, own) for own in weights)
+            and all(len(each) > 1 and can_block(network.activation, each) for each in weights)
             and not (network.by_level and (network.activation != "relu" or features.filter or not features.coordinates))
             and not (features.filter and features.nodes is not None)
         )
@@ -98,10 +98,10 @@ def plain_loss(
     if features.filter is None:
         z = hash_grid.lookup(features.table, x, features.layout, features.nodes, features.snap, features.coordinates)
     else:
-        own = features.filter
-        alpha = grids.interpolate(own.values, x).squeeze(-1) * own.unit
+        levels = features.filter
+        alpha = grids.interpolate(levels.values, x).squeeze(-1) * levels.unit
         alpha = alpha if cap is None else torch.where(alpha > cap, cap, alpha)
-        z = level_filter.filtered_lookup(features.table, x, alpha, features.layout, own.kappa, features.coordinates)
+        z = level_filter.filtered_lookup(features.table, x, alpha, features.layout, levels.kappa, features.coordinates)
     if network.by_level:
         values = level_decoders.level_values(z, features.layout.dims, network.layers)  # (L, n, c)
     else:
@@ -151,7 +151,7 @@ class GridGradient:
             )
         else:
             self._values = _NONE.reshape(0, 1), _NONE.reshape(0, 1)
-        starts = [[self._start(t) for layer in own for t in layer] for own in network.layers]
+        starts = [[self._start(t) for layer in perceptron for t in layer] for perceptron in network.layers]
         sizes = np.array([network.layers[0][0][0].shape[1], *(len(weight) for weight, _ in network.layers[0])])
         self._network = self._kernels.Perceptron(
             sizes,
@@ -178,14 +178,14 @@ class GridGradient:
                     *points, self._network, self._numbers, self._by_table, self._gradient
                 )
             )
-        own = None
+        level_filter = None
         if self._filter is not None:
             caps = np.full(1, np.inf, np.float32) if cap is None else cap.reshape(-1).contiguous().numpy()
-            own = self._kernels.Filter(*self._alpha_grid, *self._edges, caps)
+            level_filter = self._kernels.Filter(*self._alpha_grid, *self._edges, caps)
         values, by_values = self._values
         return float(
             self._kernels.grid_mlp_gradient(
-                *points, own, values, self._network, self._numbers, self._by_table, by_values, self._gradient
+                *points, level_filter, values, self._network, self._numbers, self._by_table, by_values, self._gradient
             )
         )
 

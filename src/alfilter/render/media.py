@@ -83,7 +83,7 @@ def sound_sampling(view: View, samples: int, rate: float) -> tuple[int, float, i
 def even_axis(count: int, last: float, samples: int, spacing: float = 1.0) -> PixelAxis:
     """`count` samples from the fitted sample 0 to the place `last`; where they are fewer, each with places around it.
 
-    >>> even_axis(3, 4, samples=5).coords.mul(2).add(2).tolist()  # two places a sample: a quarter of the gap away
+    >>> even_axis(3, 4, samples=5).coords.mul(2).add(2).tolist()  # two places per sample: a quarter of the gap away
     [0.0, 0.5, 1.5, 2.5, 3.5, 4.0]
     """
     step = last / max(1, count - 1)

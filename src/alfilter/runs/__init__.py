@@ -1,4 +1,4 @@
-"""Fitting a signal: what was asked for, resolved; the one way to fit; the run folder."""
+"""Fitting a signal: a request, resolved; the one way to fit; the run folder."""
 
 from alfilter.runs.fitting import Fitted, fit_task
 from alfilter.runs.folder import RunFolder

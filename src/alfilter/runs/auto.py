@@ -1,7 +1,7 @@
 """`auto`: L, B, the α grid, ω0 and λ from the observed samples alone, by holding some of them out.
 
-A fifth of the seen samples is kept back; short fits, a quarter of the fit's own length in all, try one change at a time
-from what the preset proposes for the sampling density, and a change stays when the kept-back samples are better by
+A fifth of the seen samples is held out; short fits, a quarter of the fit's own length in all, try one change at a time
+from what the preset proposes for the sampling density, and a change stays when the held-out samples are better by
 more than `MARGIN`. Nothing that the user held out is looked at.
 """
 
@@ -92,7 +92,7 @@ def explain(choice: Choice, start: Changes, held: int) -> list[str]:
     chosen = {**start, **choice.options, **choice.training}
     values = ", ".join(f"{names[key]} {_short(chosen.get(key))}" for key in names)
     first = choice.trials[0]["psnr"]
-    lines = [f"auto: chose {values} in {choice.seconds:.1f} s, judged by {held} seen samples that were kept back"]
+    lines = [f"auto: chose {values} in {choice.seconds:.1f} s, judged by {held} seen samples that were held out"]
     for trial in choice.trials[1:]:
         words = ", ".join(f"{names[key]} {_short(value)}" for key, value in trial["changes"].items())
         lines.append(f"auto: {words}: {trial['psnr']:.2f} dB (the start: {first:.2f})")

@@ -31,7 +31,7 @@ def take_folder(folder: RunFolder, request: FitRequest, lock: FolderLock) -> Non
     check_folder(folder, request)
     if folder.path.exists():
         lock.acquire()
-        check_folder(folder, request)  # somebody may have finished a run in between
+        check_folder(folder, request)  # another process may have finished a run in between
 
 
 def check_folder(folder: RunFolder, request: FitRequest) -> None:

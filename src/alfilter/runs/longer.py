@@ -30,7 +30,7 @@ def stored_length(request: FitRequest, folder: RunFolder) -> dict[str, Any]:
 
 
 def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
-    """The request that goes on with the run in a folder, as its config.json says; only its length may be another."""
+    """The request that continues the run in a folder, from its config.json; only its length may change."""
     config = folder.read_config()
     try:
         signal, training = config["signal"], dict(config["training"])
@@ -57,7 +57,7 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
 
 @dataclass(frozen=True)
 class Extension:
-    """What a run did before it was made longer: its positions, the last one being where it goes on."""
+    """What a run did before it was made longer: its positions, the last one being where it continues."""
 
     earlier: tuple[Mapping[str, Any], ...] = ()
     is_new: bool = False  # just asked for: nothing of it is in the folder yet
@@ -97,7 +97,7 @@ def extension_line(extension: Extension, config: Mapping[str, Any]) -> str:
         more = f"{training['steps'] - steps:,} steps"
     falls = {
         "cosine": "the rates rise over the first 2 % and fall along a cosine of their own",
-        "step": "the rates go on falling by steps",
+        "step": "the rates keep falling by steps",
     }.get(training["schedule"], "the rates stay as they are")
     return f"{more} after the {steps:,} steps that are done: the optimiser starts without memory, {falls}"
 
@@ -116,7 +116,7 @@ def model_options(model: Field, request: FitRequest) -> dict[str, Any]:
     """The options of a model that a run starts from, under those of the request."""
     name = model.spec["method"]
     if name != request.method:
-        raise UserError(f"the model to start from is {name}, asked was {request.method}; give method {name}")
+        raise UserError(f"the model to start from is {name}, the request says {request.method}; give method {name}")
     return {**model.spec["options"], **request.options}
 
 
@@ -142,7 +142,7 @@ def take_over(field: Field, model: Field) -> str:
             fresh.append(name)
     if len(fresh) == len(state):
         raise UserError("the model to start from has no tensor of this field's sizes; give its own options")
-    starts = f"; {', '.join(fresh[:3])}{' …' if len(fresh) > 3 else ''} of another size start anew" if fresh else ""
+    starts = f"; {', '.join(fresh[:3])}{' …' if len(fresh) > 3 else ''} of another size start afresh" if fresh else ""
     return f"{len(state) - len(fresh)} of {len(state)} tensors come from the model{starts}"
 
 

@@ -188,19 +188,19 @@ def resolve_request(
     if request.preset is None and (suited := suited_preset(request.method, task)) != "default" and not request.resume:
         say(f"samples are missing: preset {suited} (preset default takes no account of them)")
     requested: dict[str, Any] = {"preset": request.preset, "params": request.params}
-    given = {**stored_length(request, folder), **request.training}
+    settings = {**stored_length(request, folder), **request.training}
     if not request.auto:
-        return resolve(task, request.method, options=request.options, training=given, **requested), None
+        return resolve(task, request.method, options=request.options, training=settings, **requested), None
     from alfilter.runs.auto import choose
 
     if not isinstance(task, GridTask | PointTask):
-        raise UserError(f"option 'auto' keeps seen samples back, {request.signal} has no fixed ones; leave it out")
+        raise UserError(f"option 'auto' holds seen samples out, {request.signal} has no fixed ones; leave it out")
     choices = folder.read_config().get("auto") if request.resume and folder.config.exists() else None
     if not isinstance(choices, dict):
-        chosen = choose(request.method, request.preset, task, request.options, given, request.seed, say)
+        chosen = choose(request.method, request.preset, task, request.options, settings, request.seed, say)
         choices = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
     options = {**choices.get("options", {}), **request.options}
-    training = {**choices.get("training", {}), **given}
+    training = {**choices.get("training", {}), **settings}
     return resolve(task, request.method, options=options, training=training, **requested), choices
 
 
@@ -282,7 +282,7 @@ def open_folder(
         elif line is not None:
             return line
         for change in changed_machine(stored.get("machine"), config["machine"]):
-            say(f"the run was begun with {change}: sums are taken in another order, so its last digits may differ")
+            say(f"the run was started with {change}: sums are taken in another order, so its last digits may differ")
     try:
         folder.clear(() if resumed else FILES)
         if not resumed:
@@ -304,7 +304,7 @@ def machine(device: torch.device, processes: Processes) -> dict[str, Any]:
 
 
 def changed_machine(before: Any, now: Mapping[str, Any]) -> list[str]:
-    """What differs between the machine a run was begun on and this one, in words.
+    """What differs between the machine a run was started on and this one, in words.
 
     >>> changed_machine({"threads": 2, "device": "cpu"}, {"threads": 4, "device": "cpu"})
     ['threads 2, now 4']

@@ -35,7 +35,7 @@ def score_model(
 
     spec: a file, or `sample:NAME`. lpips_weights: a file of LPIPS weights, the empty string for the one that the
     environment names, None for no LPIPS; only pictures have one. observe: which samples were seen; None takes it from
-    the model, except for a mask, since no file that a model names is opened. say: told when the signal is not the
+    the model, except for a mask, since no file that a model names is opened. say: called when the signal is not the
     fitted one.
     """
     kind = field.signal.get("kind")
@@ -45,28 +45,28 @@ def score_model(
         return score_shape(field, spec)
     if kind == "points":
         return score_points(field, spec)
-    return score_grid(field, spec, lpips_weights, observe, say=say)
+    task = _grid_task(field, spec, observe)
+    if (note := difference(field, task, spec)) is not None:
+        say(note)
+    if lpips_weights is None:
+        with stage("scoring", len(task.signal)):
+            return task.evaluate(field)
+    return _with_lpips(field, task, spec, lpips_weights)
 
 
-def score_grid(
-    field: Field,
-    spec: str,
-    lpips_weights: str | None = None,
-    observe: str | None = None,
-    *,
-    say: Callable[[str], None] = lambda line: None,
-) -> Scores:
-    """Scores of a picture, a sound, a volume or a video."""
+def _grid_task(field: Field, spec: str, observe: str | None) -> GridTask:
+    """The task of a picture, a sound, a volume or a video that a model can be scored on."""
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
         fitted, got = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"
         raise UserError(f"the model was fitted to a signal {fitted}, {spec} is {got}; give a signal of that kind")
     task = TASKS[signal.kind](signal, observe or fitted_split(field, signal), field.signal.get("observe_seed", 0))
     assert isinstance(task, GridTask)
-    if (note := difference(field, task, spec)) is not None:
-        say(note)
-    if lpips_weights is None:
-        return _all_scores(task, field)
+    return task
+
+
+def _with_lpips(field: Field, task: GridTask, spec: str, weights: str) -> Scores:
+    signal = task.signal
     if signal.in_dim != 2:
         raise UserError(f"LPIPS compares pictures, {spec} holds {signal.kind}; leave it out")
     if is_large(signal.shape):
@@ -74,7 +74,7 @@ def score_grid(
         raise UserError(f"LPIPS needs the whole picture at once, {size} is too large for that; leave it out")
     scores = task.evaluate(field)
     prediction, target = scores.samples
-    return replace(scores, metrics={**scores.metrics, "lpips": lpips(prediction, target, lpips_weights or None)})
+    return replace(scores, metrics={**scores.metrics, "lpips": lpips(prediction, target, weights or None)})
 
 
 def fitted_split(field: Field, signal: GridSignal) -> str:
@@ -93,12 +93,6 @@ def difference(field: Field, task: GridTask, spec: str) -> str | None:
     if field.signal.get("sha256") not in (None, task.describe()["sha256"]):
         return f"{spec} is not the signal that the model was fitted to"
     return None
-
-
-def _all_scores(task: GridTask, field: Field) -> Scores:
-    """The scores on every sample, however many there are."""
-    with stage("scoring", len(task.signal)):
-        return task.evaluate(field)
 
 
 def score_points(field: Field, path: str) -> Scores:

@@ -52,7 +52,7 @@ class Snapshots:
         self._taken: int | None = None
 
     def begin(self, step: int) -> None:
-        """Drop what lies beyond `step`, where the run starts or goes on, and what a kill left half-written; take the
+        """Drop what lies beyond `step`, where the run starts or continues, and what a kill left half-written; take the
         first at step 0."""
         _remove_files(self.run / SNAPSHOTS, _PARTIAL)
         for taken, file in list_snapshots(self.run).items():

@@ -17,7 +17,7 @@ _NO_LIMIT = 1 << 60  # above it a control group's number means none
 
 
 def free_memory(root: Path = ROOT) -> int | None:
-    """Bytes of memory that can be had, what the system only keeps for speed included; None where nobody says.
+    """Bytes of memory that can be had, what the system only keeps for speed included; None where unknown.
 
     The least of what the machine has left, what the control groups of this process have, and its own address space.
     root: where the system's files are.
@@ -113,8 +113,8 @@ def _groups(root: Path, controller: str) -> list[Path]:
             mount = root / "sys/fs/cgroup" / controller
         else:
             continue
-        own = mount / path.lstrip("/")
-        folders += [own, *(parent for parent in own.parents if parent.is_relative_to(mount))]
+        group = mount / path.lstrip("/")
+        folders += [group, *(parent for parent in group.parents if parent.is_relative_to(mount))]
     return folders
 
 

@@ -1,4 +1,4 @@
-"""Stages of a run outside its training (reading, scoring, drawing), for whoever watches: how far, how long still."""
+"""Stages of a run outside its training (reading, scoring, drawing), for a progress display: how far, how long still."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Lock
 
 
 class Stopped(KeyboardInterrupt):
-    """The user asked to stop, at a moment when nothing has to be brought to an end first. number: of the signal."""
+    """The user asked to stop at a moment when nothing has to be finished first. number: of the signal."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"stopped by signal {number}")
@@ -63,7 +63,7 @@ class Meter:
 
 @contextmanager
 def watching(listener: Listener) -> Iterator[None]:
-    """Inside, `listener` is told how every stage goes on."""
+    """Inside, `listener` is called with the progress of every stage."""
     global _listener
     before, _listener = _listener, listener
     try:

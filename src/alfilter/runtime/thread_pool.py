@@ -36,7 +36,7 @@ def single_threaded_ops() -> Iterator[None]:
     """Inside, all cores work on micro-batches, and the operations between them run on one.
 
     Those are small (an optimiser's update of a few hundred thousand numbers), and splitting each of them makes every
-    one wait for the slower core: harmless on an idle machine, twice a step's time on a busy one.
+    one wait for the slower core: harmless on an idle machine, twice the time of a step on a busy one.
     """
     global _reserved
     before, _reserved = _reserved, workers()

@@ -70,7 +70,7 @@ READERS = (
 def open_signal(spec: str, say: Say = lambda line: None) -> Signal:
     """The signal `sample:NAME`, or the one in the file `spec`, its kind taken from its content.
 
-    say: told how the reading of a large mesh goes on, and what of a file could not be kept.
+    say: called with the progress of reading a large mesh, and with what of a file could not be kept.
 
     >>> open_signal("sample:camera").describe()["shape"]
     [512, 512]

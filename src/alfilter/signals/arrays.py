@@ -60,20 +60,20 @@ def volume_signal(values: Any) -> GridSignal:
 
 
 def video_signal(values: Any, rate: float) -> GridSignal:
-    """A video (T, H, W) or (T, H, W, c), c from 1 to 4, of `rate` frames a second."""
+    """A video (T, H, W) or (T, H, W, c), c from 1 to 4, of `rate` frames per second."""
     array = _with_channels(as_array(values, "a video"), 3, max(MODES), "a video (T, H, W) or (T, H, W, c)")
-    facts = {"rate": _positive(rate, "frames a second")}
+    facts = {"rate": _positive(rate, "frames per second")}
     return GridSignal(array, kind="video", mode=MODES[array.shape[-1]], facts=facts)
 
 
 def audio_signal(values: Any, rate: int) -> GridSignal:
-    """A sound (n,) or (n, c), c from 1 to 16, of `rate` samples a second; silence is at 0 (of uint8 at 128)."""
+    """A sound (n,) or (n, c), c from 1 to 16, of `rate` samples per second; silence is at 0 (of uint8 at 128)."""
     array = _with_channels(as_array(values, "a sound"), 1, CHANNELS, "a sound (n,) or (n, c)")
     is_float = array.dtype.kind == "f"
     zero = 128.0 if array.dtype == np.uint8 else 0.0
     full = 1.0 if is_float else float(np.iinfo(array.dtype).max)
     peak = max(abs(float(array.max()) - zero), abs(float(array.min()) - zero)) or full
-    facts = {"rate": int(_positive(rate, "samples a second")), "format": "float" if is_float else "PCM"}
+    facts = {"rate": int(_positive(rate, "samples per second")), "format": "float" if is_float else "PCM"}
     bits = min(8 * array.dtype.itemsize, 64 if is_float else 32)
     return GridSignal(array, kind="audio", bits=bits, span=(zero - peak, zero + peak), facts=facts)
 
@@ -93,7 +93,7 @@ def point_signal(places: Any, measured: Any, weights: Any = None) -> PointSignal
         raise UserError(f"expected at least one point, coordinate and value, got {shapes}; give some")
     weight = None if weights is None else np.asarray(as_array(weights, "weights"), np.float64)
     if weight is not None and (weight.shape != (len(rows[0]),) or not (weight >= 0).all()):
-        raise UserError(f"expected {len(rows[0])} weights of at least 0, got shape {weight.shape}; give one a point")
+        raise UserError(f"expected {len(rows[0])} weights of at least 0, got shape {weight.shape}; give one per point")
     for part, what in ((rows[0], "places"), (rows[1], "measurements"), (weight, "weights")):
         if part is not None and not np.isfinite(part).all():
             raise UserError(f"expected finite {what}, got {int((~np.isfinite(part)).sum())} NaN or infinite; drop them")

@@ -31,7 +31,7 @@ def read_image(path: str | Path, say: Callable[[str], None] = lambda line: None)
 
     Palettes become RGB (RGBA when transparent), one bit becomes L, CMYK becomes RGB, a transparent colour becomes
     alpha; colour profiles are ignored. Of several pages or frames the first is read. A large uncompressed TIFF stays in
-    its file. say: told when colours were converted.
+    its file. say: called when colours were converted.
     """
     file = Path(path)
     start = head(file)

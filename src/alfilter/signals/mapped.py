@@ -62,7 +62,7 @@ def read_npy(path: str | Path) -> GridSignal:
 
 
 def depth(data: Array) -> int:
-    """The bits a channel that a picture of such numbers is written with: as they are, or the nearest that files hold.
+    """The bits per channel that a picture of such numbers is written with: as they are, or the nearest that files hold.
 
     >>> depth(np.zeros(1, np.int64)), depth(np.zeros(1))
     (16, 32)

@@ -70,7 +70,7 @@ class ShapeSignal(Signal):
     def from_mesh(
         cls, vertices: NDArray[Any], faces: NDArray[Any], name: str = "the mesh", say: Say = lambda line: None
     ) -> ShapeSignal:
-        """A mesh in the user's units, repaired and normalised. say: told how the work on a large one goes on."""
+        """A mesh in the user's units, repaired and normalised. say: called with the progress on a large one."""
         repaired, diagnosis = repair_mesh(vertices, faces, name, say)
         frame = Frame.around(repaired.vertices)
         inside = np.ascontiguousarray(frame.into(repaired.vertices))
@@ -172,7 +172,10 @@ def sniff_shape(start: bytes) -> str | None:
 
 
 def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
-    """The mesh, or the oriented cloud, in a PLY, OBJ, STL, OFF, GLB or XYZ file. say: told how a large one goes on."""
+    """The mesh, or the oriented cloud, in a PLY, OBJ, STL, OFF, GLB or XYZ file.
+
+    say: called with the progress on a large one.
+    """
     file = Path(path)
     if (size := file.stat().st_size if file.is_file() else 0) > LARGE:
         say(f"reading {file.name}, {size / 1e6:,.0f} MB")

@@ -26,7 +26,7 @@ from alfilter.signals.source import head
 MOST = 1 << 32  # bytes of all frames
 MOST_FRAMES = 1 << 20
 _PER_BYTE = 1 << 16  # pixels of a GIF's canvas for a byte of its file
-RATE = 25.0  # frames a second where nothing says so
+RATE = 25.0  # frames per second where the file does not say
 CLIPS = (".mp4", ".mov", ".mkv", ".webm", ".avi")
 _STILLS = (b"heic", b"heix", b"mif1", b"avif")  # pictures in the container of a clip
 Array = NDArray[Any]
@@ -86,7 +86,7 @@ class Frames:
         return np.array(frames) if frames[..., 0].size <= LARGE else frames
 
     def close(self) -> None:
-        """Give the file back; an array that looks into it keeps it open by itself."""
+        """Give the file back; an array that maps it keeps it open."""
         self._file.close()
 
 

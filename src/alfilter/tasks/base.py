@@ -62,7 +62,7 @@ class Task(ABC):
         """How many samples one step sees."""
 
     def default_batch(self) -> int | None:
-        """How many samples a step sees when nobody says so; none leaves it to `batch_size`."""
+        """The default number of samples per step; None leaves it to `batch_size`."""
         return None
 
     def prepare(self, step: int, seed: int, batch: int | None) -> None:  # noqa: B027

@@ -69,7 +69,7 @@ class HoldoutTask(Task):
         return self.task.quality(loss)
 
     def judge(self, field: Evaluate) -> float:
-        """The quality (dB) of a field on the samples that were kept back."""
+        """The quality (dB) of a field on the samples that were held out."""
         total = 0.0
         with torch.inference_mode():
             for piece in torch.split(self.validation, POINTS):

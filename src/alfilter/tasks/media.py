@@ -23,7 +23,7 @@ class AudioTask(GridTask):
 
     @classmethod
     def from_array(cls, values: Any, rate: int, observe: str = "all", seed: int = 0) -> AudioTask:
-        """The task of a sound (n,) or (n, c) of numpy or torch. rate: samples a second."""
+        """The task of a sound (n,) or (n, c) of numpy or torch. rate: samples per second."""
         return cls(audio_signal(values, rate), observe, seed)
 
     def measures(self, prediction: Tensor, target: Tensor) -> dict[str, float]:
@@ -57,5 +57,5 @@ class VideoTask(VolumeTask):
 
     @classmethod
     def from_array(cls, values: Any, observe: str = "all", seed: int = 0, *, rate: float = 25.0) -> VideoTask:
-        """The task of frames (T, H, W) or (T, H, W, c) of numpy or torch. rate: frames a second."""
+        """The task of frames (T, H, W) or (T, H, W, c) of numpy or torch. rate: frames per second."""
         return cls(video_signal(values, rate), observe, seed)

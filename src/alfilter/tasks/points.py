@@ -159,7 +159,7 @@ def point_scores(prediction: Array, target: Array, span: Array, names: Sequence[
 def predict(field: Evaluate, facts: dict[str, Any], places: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Values (n, c) in the user's units at places (n, d) in theirs, and which places lie outside the fitted region.
 
-    facts: what `PointTask.describe` said. Outside the fitted box the field is asked at the box's nearest place, so
+    facts: what `PointTask.describe` said. Outside the fitted box the field is evaluated at the box's nearest place, so
     that what is guessed there is at least bounded.
     """
     box, span = (

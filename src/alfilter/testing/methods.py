@@ -137,7 +137,7 @@ def check_resumes(make: Callable[[], Field], folder: Path, steps: int = 6, stop:
     assert (first.steps, first.finished) == (stop, False), f"asked to stop after step {stop}, got {first.steps}"
     starts: list[int] = []
     second = fit(resumed, tiny_task(), **setting, checkpoint=path, on_start=starts.append)
-    assert starts == [stop], f"the run should go on at step {stop}, it started at {starts}"
+    assert starts == [stop], f"the run should continue at step {stop}, it started at {starts}"
     assert (second.steps, second.finished) == (steps, True), f"expected {steps} steps, got {second.steps}"
     assert same_state(straight, resumed), "the resumed run ends elsewhere than the uninterrupted one"
 

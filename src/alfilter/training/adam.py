@@ -99,7 +99,7 @@ class Adam:
                 p.addcdiv_(m.mean, square.sqrt().div_(fade).add_(self.epsilon), value=-scale)
 
     def _work(self) -> list[Work]:
-        """What there is to do a group; the same as before while everything is where it was."""
+        """The work of each group; the same as before while everything is where it was."""
         params = self.parameters()
         places = [(p.data_ptr(), 0 if p.grad is None else p.grad.data_ptr()) for p in params]
         if self._known is None or self._known[0] != places:
@@ -134,8 +134,8 @@ def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...], s
     first = (grad.ctypes.data - sums.data_ptr()) // sums.element_size()
 
     def sweep(part: slice) -> None:
-        own = p[part], rows, first + part.start, mean[part], square[part]
-        kernels.adam_update_sums(*own, *constants)
+        slices = p[part], rows, first + part.start, mean[part], square[part]
+        kernels.adam_update_sums(*slices, *constants)
 
     for_slices(sweep, len(p), _SWEEP_WORTH_SHARING)
 
@@ -146,6 +146,6 @@ def _grad(p: Tensor) -> Tensor:
 
 
 def _fusible(p: Tensor) -> bool:
-    """Whether the compiled update may run: numbers in one piece, as the moments' are then, and as `fused` says."""
+    """Whether the compiled update may run: contiguous numbers, as the moments' are then, and as `fused` says."""
     there = p.grad is None or p.grad.is_contiguous()
     return p.is_contiguous() and there and can_use_kernels(p if p.dim() > 1 else p.view(1, -1))

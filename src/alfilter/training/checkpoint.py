@@ -1,4 +1,4 @@
-"""Everything a run needs to go on as if it had never stopped."""
+"""Everything a run needs to continue as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from alfilter.training.modelfile import FORMAT, load_state, read_tensors, write_
 class Position:
     """Where a run stands: optimiser steps done, seconds spent.
 
-    first_step, first_seconds: where a run that is longer than it was first meant to be began anew. smoothed, look_at,
+    first_step, first_seconds: where the last extension of a run started. smoothed, look_at,
     reached: the running mean of the loss, the step from which on it may be looked at closer, and whether the quality
     that the run should reach is there (`goal`).
     """

@@ -47,8 +47,8 @@ def kernel_calls(field: Field, task: Task, setting: Training, optimiser: Adam) -
     """What the steps of a fit and an evaluation call: a step on one piece of samples, of a copy, in which kernels are
     recorded instead of run.
     """
-    own = copy.deepcopy(field)
-    copies: dict[Tensor, Tensor] = dict(zip(field.parameters(), own.parameters(), strict=True))
+    replica = copy.deepcopy(field)
+    copies: dict[Tensor, Tensor] = dict(zip(field.parameters(), replica.parameters(), strict=True))
     groups = [Group([copies[p] for p in group.params], group.lr, group.weight_decay) for group in optimiser.groups]
     adam = Adam(groups, amsgrad=optimiser.amsgrad, clip=optimiser.clip)
     piece = cast(Task, _FirstPiece(task))
@@ -58,13 +58,13 @@ def kernel_calls(field: Field, task: Task, setting: Training, optimiser: Adam) -
     if setting.detail > 0:
         task.pyramid()
     with torch.random.fork_rng(devices=[]), recorded_calls() as calls:
-        with closing(GradientWorkers(own, count=1)) as one:
+        with closing(GradientWorkers(replica, count=1)) as one:
             accumulate_gradient(one, piece, setting, 0, 0, whole=not adam.adds_up())
             adam.step(1.0, one.take_sums())
-        own.encoding.constrain()
+        replica.encoding.constrain()
         with torch.inference_mode():
-            own.eval()
-            own(on_device(task.load(task.pieces(0, 0, setting.batch, setting.micro)[0]), own)[0])
+            replica.eval()
+            replica(on_device(task.load(task.pieces(0, 0, setting.batch, setting.micro)[0]), replica)[0])
     return calls
 
 

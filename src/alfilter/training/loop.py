@@ -90,7 +90,7 @@ def fit(
     run's state in, written every `checkpoint_every` seconds. on_progress: called after every step. on_log: called with
     every line of the history. on_start: called once with the step the run begins at. should_stop: asked between
     passes; True ends the run in good order. done: steps and seconds that the field was trained before; the run counts
-    on from there, with an optimiser and a cosine schedule that begin anew.
+    on from there, with an optimiser and a cosine schedule that start over.
 
     Under torchrun all processes call this with the same field and task; the first one alone writes the checkpoint, and
     all must be able to read it.
@@ -128,7 +128,7 @@ def fit(
 
     with closing(GradientWorkers(field, processes)) as gradient_workers:
         while not (finished := _is_over(setting, position)):
-            factor = rate_factor(setting, position.step, _share(setting, position), anew=position.first_step > 0)
+            factor = rate_factor(setting, position.step, _share(setting, position), restarted=position.first_step > 0)
             try:
                 terms = accumulate_gradient(
                     gradient_workers, task, setting, position.step, seed, should_stop, whole, factor
@@ -201,8 +201,8 @@ def _step_size(field: Field, setting: Training) -> float:
 def _setting(field: Field, task: Task, training: Training | None, overrides: dict[str, Any]) -> Training:
     if training is None:
         name = field.spec.get("method")
-        own = Training(batch=task.default_batch())  # of a field that was put together by hand
-        training = preset_training(name, _preset_name(field), task.density()) if name else own
+        by_hand = Training(batch=task.default_batch())  # of a field that no method built
+        training = preset_training(name, _preset_name(field), task.density()) if name else by_hand
     checked = configure(Training, overrides, "training")
     changes = {name: getattr(checked, name) for name in overrides}
     return replace(training, **override({"neurons": training.neurons}, changes))
@@ -231,7 +231,7 @@ def clock(setting: Training) -> Callable[[], float]:
 
 
 def _share(setting: Training, position: Position) -> float:
-    """How much of the run is over, in [0, 1]; of one that began anew, how much since then."""
+    """How much of the run is over, in [0, 1]; of one that was made longer, how much since then."""
     if setting.budget is not None:
         done, whole = position.seconds - position.first_seconds, setting.budget - position.first_seconds
     else:

@@ -19,9 +19,9 @@ Lines = list[dict[str, Any]]
 
 def test_claims_speak_from_finished_lines(tmp_path: Path) -> None:
     written(tmp_path / "image-fitting-half.jsonl", fitting_lines())
-    told = alfilter("experiment", "claims", "--out", tmp_path)
-    assert told.code == 0
-    rows = {row.split(" | ")[0].strip("| "): row for row in told.out.splitlines()[2:]}
+    output = alfilter("experiment", "claims", "--out", tmp_path)
+    assert output.code == 0
+    rows = {row.split(" | ")[0].strip("| "): row for row in output.out.splitlines()[2:]}
     best = rows["Ours-Sine is best in PSNR"]
     assert "**holds**" in best
     assert "256×256, 3×128, 5,000 steps; n = 2 | `alfilter experiment image-fitting --scale half`" in best
@@ -30,9 +30,9 @@ def test_claims_speak_from_finished_lines(tmp_path: Path) -> None:
 
 
 def test_the_published_table_is_printed_from_the_kept_lines() -> None:
-    told = alfilter("experiment", "claims")
-    assert told.code == 0
-    assert len(told.out.splitlines()) == 2 + len(CLAIMS)
+    output = alfilter("experiment", "claims")
+    assert output.code == 0
+    assert len(output.out.splitlines()) == 2 + len(CLAIMS)
     assert all("pictures" not in each for lines in committed_lines().values() for each in lines)
 
 
@@ -74,9 +74,9 @@ def test_alpha_that_follows_stays_or_runs_wild() -> None:
     weak = {"gradient": 0.05, "p_gradient": 0.5}
     assert verdict(claim, [{**each, "meaning": weak} for each in lines]) == FAILS
     still = [{**each, "alpha": {**each.get("alpha", {}), "structure": None, "spread": 1e-5}} for each in lines]
-    found = next(v for v in judged({"image-fitting-half": still}) if v.claim == claim)
-    assert found.verdict == UNDECIDED
-    assert found.evidence.startswith("α did not move: its standard deviation is 1.0e-05")
+    result = next(v for v in judged({"image-fitting-half": still}) if v.claim == claim)
+    assert result.verdict == UNDECIDED
+    assert result.evidence.startswith("α did not move: its standard deviation is 1.0e-05")
 
 
 def test_verdicts_about_gaps() -> None:
@@ -114,8 +114,8 @@ def test_less_memory_than_diner() -> None:
 
 
 def test_a_study_that_is_begun_says_so() -> None:
-    found = judged({"first-steps": [line("siren")]})
-    early = next(v for v in found if v.claim.startswith("Ours-Sine converges"))
+    verdicts = judged({"first-steps": [line("siren")]})
+    early = next(v for v in verdicts if v.claim.startswith("Ours-Sine converges"))
     assert (early.verdict, early.evidence) == (UNDECIDED, "begun, not finished")
     assert early.size.endswith("the first 100 steps; n = 1")
 
@@ -127,8 +127,8 @@ def test_every_claim_names_a_command_and_a_size() -> None:
 
 def test_the_full_scale_speaks_first() -> None:
     low = [{**each, "metrics": {"psnr": 1.0, "ssim": 0.1, "lpips": 0.9}} for each in fitting_lines()]
-    found = judged({"image-fitting-half": low, "image-fitting-paper": fitting_lines()})
-    best = next(v for v in found if v.claim == "Ours-Sine is best in PSNR")
+    verdicts = judged({"image-fitting-half": low, "image-fitting-paper": fitting_lines()})
+    best = next(v for v in verdicts if v.claim == "Ours-Sine is best in PSNR")
     assert (best.verdict, best.command) == (HOLDS, "alfilter experiment image-fitting --scale paper")
 
 

@@ -20,7 +20,7 @@ def test_complexity(monkeypatch: pytest.MonkeyPatch) -> None:
         lines.append(complexity.execute(replace(run, settings={**small, vary: value, "vary": vary}), ""))
     of = {(row["method"], row["quantity"]): row for row in complexity.fits(lines)}
     assert of["al-sine", "N"]["memory_last"] == pytest.approx(1, abs=0.2)
-    # three sine layers keep values and slopes, 2·3·width floats a point; γ', its slope and α beside them
+    # three sine layers keep values and slopes, 2·3·width floats per point; γ', its slope and α beside them
     one = next(line for line in lines if line["method"] == "siren")
     assert one["metrics"]["held"] >= one["sizes"]["N"] * 4 * 16 * 6
     assert "time is O(N)" in complexity.summarise(lines)

@@ -28,10 +28,10 @@ def test_plain_lines_tell_what_ended() -> None:
         shown.note(Event("failed", 1, "2", reason="no such file"))
     assert said == [
         "1/2  first  a.png  30.00 dB seen, 20.00 dB held out",
-        "worker 2 was lost (killed by signal 9); second  b.png  seed 3 is begun again",
+        "worker 2 was lost (killed by signal 9); second  b.png  seed 3 is restarted",
         "2/2  second  b.png  seed 3  failed: no such file",
     ]
-    assert shown.status() == "study: 2 of 2 ended, 1 failed, 1 begun again"
+    assert shown.status() == "study: 2 of 2 ended, 1 failed, 1 restarted"
 
 
 def test_the_table_shows_what_runs_now() -> None:

@@ -142,7 +142,7 @@ def test_a_run_that_always_dies_is_given_up_and_the_others_are_kept(data: Path) 
     with pytest.raises(UserError, match=r"1 of 3 runs failed, the first: its worker was lost 3 times \(killed by"):
         run_study(read_study(quick(data, "a", "dies", "b")), str(data), str(data / "out"), 2, said.append)
     assert [line["metrics"] for line in lines_of(data / "out" / "quick.jsonl")] == [{"value": 0.0}, {"value": 2.0}]
-    assert sum("is begun again" in line for line in said) == 2
+    assert sum("is restarted" in line for line in said) == 2
 
 
 def test_an_error_ends_its_run_only_and_the_command_repeats_it(data: Path) -> None:

@@ -22,7 +22,7 @@ def _changed(name: str, **changes: Any) -> Callable[[float], Smoothness]:
     return lambda gap: replace(kinds(gap)[name], **changes)
 
 
-# A kind of smoothness for a gap between seen samples; none: as `fill` chooses by itself.
+# A kind of smoothness for a gap between seen samples; none: as `fill` chooses.
 ROWS: dict[str, Callable[[float], Smoothness | None]] = {
     "chosen by a held-back tenth": lambda gap: None,
     "near edges": _changed("near edges"),

@@ -47,7 +47,7 @@ def compact(line: Mapping[str, Any]) -> dict[str, Any]:
 def keep(source: Path, study: str, folder: Path = FOLDER) -> Path:
     """Write the compact lines of a study into the folder of kept ones, those of a run that was repeated replaced."""
     path = folder / f"{study}.jsonl"
-    kept = {line["name"]: line for lines in (read_lines(folder).get(study, []), read_lines(source).get(study, []))
+    merged = {line["name"]: line for lines in (read_lines(folder).get(study, []), read_lines(source).get(study, []))
             for line in map(compact, lines)}  # fmt: skip
-    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept.values()))
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in merged.values()))
     return path

@@ -143,13 +143,13 @@ def fits(lines: Lines) -> list[dict[str, Any]]:
     names = {"N": "N", "levels": "C_N", "width": "W", "grid": "G"}
     for method, swept in OF.items():
         for vary in swept:
-            own = [line for line in lines if line["method"] == method and line["settings"]["vary"] == vary]
-            size = [float(line["sizes"][names[vary]]) for line in own]
+            sweep = [line for line in lines if line["method"] == method and line["settings"]["vary"] == vary]
+            size = [float(line["sizes"][names[vary]]) for line in sweep]
             row: dict[str, Any] = {"method": method, "quantity": names[vary], "from": size[0], "to": size[-1]}
             for key in ("forward", "training", "memory"):
-                row[key] = exponent(size, [line["metrics"][key] for line in own])
+                row[key] = exponent(size, [line["metrics"][key] for line in sweep])
             for key in ("training", "memory"):
-                row[f"{key}_last"] = exponent(size[-2:], [line["metrics"][key] for line in own[-2:]])
+                row[f"{key}_last"] = exponent(size[-2:], [line["metrics"][key] for line in sweep[-2:]])
             rows.append(row)
     return rows
 

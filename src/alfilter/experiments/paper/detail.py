@@ -10,7 +10,7 @@ import torch
 from alfilter.analysis.structure import gradient_energy
 
 SMOOTH = 0.5  # the share of the picture that counts as smooth: where the gradient energy around a pixel is lowest
-AROUND = 9  # pixels a side, over which it is averaged
+AROUND = 9  # pixels per side, over which it is averaged
 
 
 def detail(prediction: Any, target: Any) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-BLOCK = 8  # pixels a side of the blocks in which α and the picture are compared
+BLOCK = 8  # pixels per side of the blocks in which α and the picture are compared
 POINTS = 1024
 
 

@@ -14,7 +14,7 @@ from alfilter.errors import UserError
 from alfilter.experiments.study import Run
 from alfilter.runtime.memory import peak_memory, reset_peak_memory
 
-ATTEMPTS = 3  # times a run is begun before it counts as failed
+ATTEMPTS = 3  # times a run is started before it counts as failed
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def run_pickled_job(data: bytes) -> Outcome:
 
 
 def run_job(job: Job) -> Outcome:
-    """Execute a job; an error becomes its reason, so that the other runs of a study go on."""
+    """Execute a job; an error becomes its reason, so that the other runs of a study continue."""
     try:
         if job.version != __version__:
             raise UserError(f"the worker has alfilter {__version__}, the study {job.version}; install the same")

@@ -25,7 +25,7 @@ def run_serially(jobs: Sequence[Job]) -> Iterator[Event]:
 
 
 def run_in_processes(jobs: Sequence[Job], workers: int, source: Source | None = None) -> Iterator[Event]:
-    """Jobs in `workers` processes; a process that dies is replaced and its job begun again.
+    """Jobs in `workers` processes; a process that dies is replaced and its job restarted.
 
     A job has at most one worker at a time, and a worker's answer is read before its end is noticed: every job ends
     once. source: the study's file, where it has one.

@@ -38,7 +38,7 @@ class StudyProgress:
             self.running[event.number] = event.worker, time.monotonic()
         elif event.kind == "lost":
             self.repeated += 1
-            self.say(f"worker {event.worker} was lost ({event.reason}); {label(run)} is begun again")
+            self.say(f"worker {event.worker} was lost ({event.reason}); {label(run)} is restarted")
         elif event.kind == "failed":
             self.ended, self.failed = self.ended + 1, self.failed + 1
             self.say(f"{self.ended}/{len(self.runs)}  {label(run)}  failed: {event.reason}")
@@ -50,7 +50,7 @@ class StudyProgress:
         """One line: how far the study is."""
         parts = [f"{self.title}: {self.ended} of {len(self.runs)} ended"]
         parts += [f"{self.failed} failed"] if self.failed else []
-        parts += [f"{self.repeated} begun again"] if self.repeated else []
+        parts += [f"{self.repeated} restarted"] if self.repeated else []
         if 0 < self.ended < len(self.runs):
             left = (time.monotonic() - self.began) / self.ended * (len(self.runs) - self.ended)
             parts.append(f"{clock(left)} left")

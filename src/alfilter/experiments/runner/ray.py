@@ -20,10 +20,10 @@ _STORE = 128 << 20  # bytes a local cluster keeps for results, which are small
 
 
 def run_on_ray(jobs: Sequence[Job], address: str, workers: int, source: Source | None = None) -> Iterator[Event]:
-    """Jobs as Ray tasks; one whose worker or machine is lost is begun again.
+    """Jobs as Ray tasks; one whose worker or machine is lost is restarted.
 
     address: of a running cluster (`auto`, `host:6379`, `ray://host:10001`), or `local` for one of `workers` workers on
-    this machine that ends with the study. Ray is told not to repeat anything by itself: a job is in flight once, so
+    this machine that ends with the study. Ray must not retry anything itself: a job is in flight once, so
     every job ends once.
     """
     ray = _import_ray()

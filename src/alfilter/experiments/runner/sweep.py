@@ -65,7 +65,7 @@ def run_study(
 def check_runs(study: Study, runs: Sequence[Run], data: str) -> None:
     """Before the first run starts: its files are there, and what `execute` will be asked for exists.
 
-    A study with an `execute` of its own decides by itself what a run's words mean.
+    A study with an `execute` of its own decides what a run's words mean.
     """
     if study.execute is None or study.source is None:
         missing = missing_files([run.image for run in runs], data)

@@ -1,7 +1,7 @@
 """Rates, schedule and scale of every method: the same ten short fits each, by one rule, on a picture in no table.
 
 The rule is a line search in the logarithms of a method's numbers. It starts at the source's settings; one axis after
-the other, a step up is tried, then a step down, and as long as it is better the search goes on that way; when no step
+the other, a step up is tried, then a step down, and as long as it is better the search continues that way; when no step
 on any axis is better the steps are halved. Nine fits with a cosine schedule, and a tenth of the best one with a
 constant rate. A fit that ends in NaN, or a setting the method refuses, counts as a trial. The PSNR on all samples
 decides.

@@ -74,8 +74,8 @@ def alpha_maps_figure(lines: Lines) -> bytes:
         _show(grid[k][0], truth, "truth" if k == 0 else "")
         _show(grid[k][1], shown, _label(entry))
         structure = entry.alpha.get("structure")
-        found = "did not move" if structure is None else f"correlation {structure:+.2f}"
-        _map(figure, grid[k][2], _alpha(entry), "viridis", f"α, {found}")
+        movement = "did not move" if structure is None else f"correlation {structure:+.2f}"
+        _map(figure, grid[k][2], _alpha(entry), "viridis", f"α, {movement}")
         _map(figure, grid[k][3], np.abs(shown - truth).mean(-1), "magma", "absolute difference")
     return png_bytes(figure)
 

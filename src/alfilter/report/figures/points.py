@@ -110,5 +110,5 @@ def _drawn(task: PointTask) -> tuple[Array, Array]:
 def _own_units(task: PointTask, values: NDArray[Any]) -> Array:
     """The first value (..., 1) in [0, 1] as the user knows it (...)."""
     low, high = task.signal.range.low[0], task.signal.range.high[0]
-    own: Array = low + values[..., 0].astype(np.float64) * (high - low)
-    return own
+    numbers: Array = low + values[..., 0].astype(np.float64) * (high - low)
+    return numbers

@@ -136,12 +136,12 @@ def complexity_figure(lines: Lines) -> bytes:
     methods = list(dict.fromkeys(line["method"] for line in lines))
     for axes, (vary, label) in zip(panels, swept.items(), strict=True):
         for colour, method in zip(COLOURS, methods, strict=False):
-            own = [line for line in lines if line["method"] == method and line["settings"]["vary"] == vary]
-            if not own:
+            sweep = [line for line in lines if line["method"] == method and line["settings"]["vary"] == vary]
+            if not sweep:
                 continue
-            size = np.array([line["sizes"][label] for line in own], dtype=np.float64)
+            size = np.array([line["sizes"][label] for line in sweep], dtype=np.float64)
             for key, style in (("training", "-"), ("memory", ":")):
-                values = np.array([line["metrics"][key] for line in own])
+                values = np.array([line["metrics"][key] for line in sweep])
                 axes.plot(size / size[0], values / values[0], style, marker=".", color=colour,
                           label=f"{method}, {'time' if key == 'training' else key}")  # fmt: skip
             axes.plot(size / size[0], size / size[0], color=GREY, linewidth=0.6)

@@ -1,4 +1,4 @@
-"""What an overview says beside the numbers of the runs, handed in as plain data by whoever knows it."""
+"""What an overview says beside the numbers of the runs, passed in as plain data."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def render_overview(
     parts = [_header(title, collection, bool(facts.claims))]
     parts += ["<main>", _claims(facts.claims)]
     for name, entries in studies.items():
-        own = baseline if any(entry.group == baseline for entry in entries) else None
-        parts.append(_study(name, entries, collection.figures.get(name, {}), facts, own))
+        reference = baseline if any(entry.group == baseline for entry in entries) else None
+        parts.append(_study(name, entries, collection.figures.get(name, {}), facts, reference))
     parts.append("</main>")
     return document(title, parts, ["page", "overview"])
 

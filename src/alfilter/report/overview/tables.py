@@ -142,8 +142,8 @@ def _reference(group: str, groups: Mapping[str, Sequence[Entry]], baseline: str 
     """The runs of the baseline that a row is compared with: those that saw as much."""
     if baseline is None or group.partition(" · ")[0] == baseline:
         return ()
-    own = group[len(group.partition(" · ")[0]) :]
-    return groups.get(baseline + own, ())
+    observed = group[len(group.partition(" · ")[0]) :]
+    return groups.get(baseline + observed, ())
 
 
 def _columns(entries: Sequence[Entry], printed: set[str]) -> list[Column]:
@@ -168,10 +168,10 @@ def _row(
 ) -> Row:
     values = []
     for column in columns:
-        own = _values(members, column)
+        scores = _values(members, column)
         beside = printed.get(column.metric) if column.has_printed else None
-        difference = paired(_by_run(own), _by_run(_values(reference, column)))
-        values.append(Value(summarise([(entry.picture_key, value) for entry, value in own]), beside, difference))
+        difference = paired(_by_run(scores), _by_run(_values(reference, column)))
+        values.append(Value(summarise([(entry.picture_key, value) for entry, value in scores]), beside, difference))
     params, seconds, steps = (
         _mean([number for entry in members if (number := _number(getattr(entry, name))) is not None])
         for name in ("params", "seconds", "steps")
