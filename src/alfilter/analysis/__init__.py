@@ -1,8 +1,17 @@
 """What a field is and what it learned: maps of α, the tangent kernel, its spectrum, the paper's kernel view."""
 
-from alfilter.analysis.alpha import alpha_map, filtered_encoding_of, frequency_map, pass_band, response_maps
 from alfilter.analysis.facts import KernelFacts, kernel_facts, retention_by_range
-from alfilter.analysis.frequency import capped, filter_of, local_frequency, samples_across
+from alfilter.analysis.frequency import (
+    alpha_map,
+    capped,
+    filter_of,
+    filtered_encoding_of,
+    frequency_map,
+    local_frequency,
+    pass_band,
+    response_maps,
+    samples_across,
+)
 from alfilter.analysis.ntk import empirical_ntk, line_points, random_points, simple_ntk
 
 __all__ = [

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from alfilter.runtime.fork_pool import STOP_SIGNALS
-from alfilter.runtime.stages import Stage, Stopped
+from alfilter.runtime.stages import Stage, Stopped, clock_text
 from alfilter.training import Progress
 
 _EVERY = 5.0  # seconds between two lines where there is no terminal
@@ -138,7 +138,7 @@ def describe(progress: Progress) -> str:
     ' 50%  step 20  10.0 steps/s  1:15 left  30.00 dB'
     """
     rate = f"{progress.rate:.1f} steps/s" if progress.rate >= 1 else f"{1 / max(progress.rate, 1e-9):.1f} s/step"
-    left, quality = f"{_clock(progress.left)} left", f"{progress.quality:.2f} {progress.unit}"
+    left, quality = f"{clock_text(progress.left)} left", f"{progress.quality:.2f} {progress.unit}"
     return f"{progress.done:4.0%}  step {progress.step}  {rate}  {left}  {quality}"
 
 
@@ -151,14 +151,9 @@ def describe_stage(stage: Stage) -> str:
     'scoring  0:03'
     """
     if stage.done is None:
-        return f"{stage.name}  {_clock(stage.seconds)}"
-    left = "" if stage.left is None else f"  {_clock(stage.left)} left"
+        return f"{stage.name}  {clock_text(stage.seconds)}"
+    left = "" if stage.left is None else f"  {clock_text(stage.left)} left"
     return f"{stage.done:4.0%}  {stage.name}{left}"
-
-
-def _clock(seconds: float) -> str:
-    whole = round(seconds)
-    return f"{whole // 60}:{whole % 60:02d}"
 
 
 def bar(done: float, width: int = 20) -> str:

@@ -10,7 +10,6 @@ import torch
 
 from alfilter.config import Density, option
 from alfilter.encodings import FilteredFourier
-from alfilter.errors import UserError
 from alfilter.methods.method import (
     SHAPE_BACKBONE,
     SHAPE_DEFAULT,
@@ -22,6 +21,7 @@ from alfilter.methods.method import (
     Preset,
     Samples,
     SineBackbone,
+    alpha_resolution,
     relu_network,
     sine_network,
 )
@@ -49,20 +49,6 @@ class AlSine(SineBackbone, Adaptive):
 @dataclass(frozen=True)
 class AlRelu(Backbone, Adaptive):
     pass
-
-
-def alpha_resolution(grid: int | tuple[int, ...], in_dim: int) -> tuple[int, ...]:
-    """Nodes of an α grid along each axis, from one number for all of them or one for each.
-
-    >>> alpha_resolution(16, 2), alpha_resolution((8, 4), 2)
-    ((16, 16), (8, 4))
-    """
-    resolution = (grid,) * in_dim if isinstance(grid, int) else grid
-    if len(resolution) != in_dim:
-        raise UserError(
-            f"option 'grid' needs {in_dim} sizes for {in_dim} coordinates, got {len(resolution)}; give one per axis"
-        )
-    return resolution
 
 
 def _adaptive(options: Any, in_dim: int, samples: Samples | None) -> FilteredFourier:

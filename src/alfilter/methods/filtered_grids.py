@@ -8,9 +8,8 @@ import torch
 
 from alfilter.config import option
 from alfilter.encodings import FilteredGrid
-from alfilter.methods.adaptive import alpha_resolution
 from alfilter.methods.grids import RECIPE, SAMPLED, SHAPE, HashGridOptions, finest_cells, follow_samples, grid_sizes
-from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, relu_network
+from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, alpha_resolution, relu_network
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import torch
 
 from alfilter.config import Density, option
 from alfilter.encodings import Encoding, Placement
+from alfilter.errors import UserError
 from alfilter.networks import MLP, Network
 
 Samples = tuple[int, ...]  # how many samples a signal has along each axis
@@ -149,3 +150,17 @@ def glorot_start(network: Network, generator: torch.Generator, *, normal: bool, 
             else:
                 weight.copy_((torch.rand(weight.shape, generator=generator) * 2 - 1) * (math.sqrt(3) * spread))
             offset.copy_(torch.randn(offset.shape, generator=generator) * bias)
+
+
+def alpha_resolution(grid: int | tuple[int, ...], in_dim: int) -> tuple[int, ...]:
+    """Nodes of an α grid along each axis, from one number for all of them or one for each.
+
+    >>> alpha_resolution(16, 2), alpha_resolution((8, 4), 2)
+    ((16, 16), (8, 4))
+    """
+    resolution = (grid,) * in_dim if isinstance(grid, int) else grid
+    if len(resolution) != in_dim:
+        raise UserError(
+            f"option 'grid' needs {in_dim} sizes for {in_dim} coordinates, got {len(resolution)}; give one per axis"
+        )
+    return resolution

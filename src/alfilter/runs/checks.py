@@ -9,7 +9,7 @@ from typing import Any
 from alfilter.config import without_removed
 from alfilter.errors import UserError
 from alfilter.runs.folder import FILES, RunFolder
-from alfilter.runs.lock import FolderLock
+from alfilter.runs.lock import PathLock
 from alfilter.runs.longer import LENGTH
 from alfilter.runs.request import FitRequest
 from alfilter.training.checkpoint import first_difference
@@ -26,7 +26,7 @@ def is_quick_to_read(signal: str) -> bool:
         return True
 
 
-def take_folder(folder: RunFolder, request: FitRequest, lock: FolderLock) -> None:
+def take_folder(folder: RunFolder, request: FitRequest, lock: PathLock) -> None:
     """Check the folder, and lock it if it exists."""
     check_folder(folder, request)
     if folder.path.exists():

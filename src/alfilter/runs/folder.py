@@ -199,6 +199,12 @@ def read_json_lines(path: Path) -> list[dict[str, Any] | None]:
     return [_object(line) for line in text.splitlines()]
 
 
+def read_result_lines(path: Path) -> list[dict[str, Any]]:
+    """The result lines of a study's file: whole ones (a machine may stop within one), the last of repeated ones."""
+    lines = [line for line in read_json_lines(path) if line is not None and isinstance(line.get("metrics"), dict)]
+    return list({line["name"]: line for line in lines if isinstance(line.get("name"), str)}.values())
+
+
 def append_json_line(stream: IO[str], line: Mapping[str, Any]) -> None:
     """Write an object as one line and hand it to the system at once, so that a kill loses nothing."""
     stream.write(json.dumps(line) + "\n")

@@ -1,4 +1,4 @@
-"""A run folder belongs to one process at a time."""
+"""A run folder, or a file of result lines, belongs to one process at a time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from alfilter.errors import UserError
 
 
-class FolderLock:
-    """A lock on a folder for as long as this process lives, or until `release`.
+class PathLock:
+    """A lock on a folder or a file for as long as this process lives, or until `release`.
 
-    It is the system's own, on the folder itself: nothing is written, and a killed process leaves no lock behind. Where
-    the system or the disk has none, nothing is locked.
+    It is the system's own: nothing is written, and a killed process leaves no lock behind. Where the system or the disk
+    has none, nothing is locked. name: what a message calls it, if not by its path.
 
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, FolderLock(Path(folder)) as lock:
+    >>> with tempfile.TemporaryDirectory() as folder, PathLock(Path(folder)) as lock:
     ...     lock.acquire()
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, path: Path, name: str = "") -> None:
+        self.path, self.name = path, name or str(path)
         self._handle: int | None = None
 
-    def __enter__(self) -> FolderLock:
+    def __enter__(self) -> PathLock:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -37,18 +37,16 @@ class FolderLock:
         from fcntl import LOCK_EX, LOCK_NB, flock
 
         try:
-            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            handle = os.open(self.path, os.O_RDONLY)
         except OSError as error:
-            raise UserError(
-                f"cannot use the folder {self.folder}: {error.strerror or error}; give another one"
-            ) from error
+            raise UserError(f"cannot use {self.name}: {error.strerror or error}; give another folder") from error
         try:
             flock(handle, LOCK_EX | LOCK_NB)
         except BlockingIOError as error:
             inode = os.fstat(handle).st_ino
             os.close(handle)
             raise UserError(
-                f"{self.folder} is in use by {holder(inode)}; wait until it has ended, stop it, or give another folder"
+                f"{self.name} is in use by {holder(inode)}; wait until it has ended, stop it, or give another folder"
             ) from error
         except OSError:  # a network disk without locks
             os.close(handle)
@@ -56,7 +54,7 @@ class FolderLock:
         self._handle = handle
 
     def release(self) -> None:
-        """Let others have the folder."""
+        """Let others have it."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

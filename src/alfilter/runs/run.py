@@ -19,7 +19,7 @@ from alfilter.methods import parameter_count, preset
 from alfilter.runs.checks import check_folder, check_same, is_quick_to_read, take_folder
 from alfilter.runs.fitting import Fitted, PreparedFit, prepare
 from alfilter.runs.folder import FILES, History, RunFolder
-from alfilter.runs.lock import FolderLock
+from alfilter.runs.lock import PathLock
 from alfilter.runs.longer import (
     Extension,
     begin_extension,
@@ -63,7 +63,7 @@ def run(
     processes = current()
     alone = processes.size == 1  # one of several processes must not leave the others waiting
     now = at_once if alone else nullcontext
-    with FolderLock(request.folder()) as lock:
+    with PathLock(request.folder()) as lock:
         with now():
             prepared = processes.run_on_all(lambda: prepare_run(request, processes, lock, say))
         return _run(prepared, request, processes, on_progress, should_stop, say, finish, at_once)
@@ -138,7 +138,7 @@ class PreparedRun:
     done: tuple[int, float] = (0, 0.0)
 
 
-def prepare_run(request: FitRequest, processes: Processes, lock: FolderLock, say: Say) -> PreparedRun:
+def prepare_run(request: FitRequest, processes: Processes, lock: PathLock, say: Say) -> PreparedRun:
     """Read the signal, resolve the request, build the field, and (the first process) make the folder ready.
 
     lock: of the folder, taken as soon as it exists.
@@ -264,7 +264,7 @@ def open_folder(
     config: dict[str, Any],
     request: FitRequest,
     extension: Extension,
-    lock: FolderLock,
+    lock: PathLock,
     say: Say,
 ) -> dict[str, Any] | None:
     """Make the folder ready; the result line when the run it holds is finished already."""

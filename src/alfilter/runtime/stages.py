@@ -61,6 +61,16 @@ class Meter:
         self.listener(Stage(self.name, done, left, seconds))
 
 
+def clock_text(seconds: float) -> str:
+    """Hours, minutes and seconds.
+
+    >>> clock_text(75), clock_text(3675)
+    ('1:15', '1:01:15')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
+
+
 @contextmanager
 def watching(listener: Listener) -> Iterator[None]:
     """Inside, `listener` is called with the progress of every stage."""

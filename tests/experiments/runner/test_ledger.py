@@ -29,7 +29,7 @@ def test_a_ledger_holds_whole_lines_and_each_run_once(tmp_path: Path) -> None:
 
 def test_a_ledger_has_one_writer(tmp_path: Path) -> None:
     first, second = Ledger(tmp_path / "study.jsonl"), Ledger(tmp_path / "study.jsonl")
-    with first, pytest.raises(UserError, match="another command writes"):
+    with first, pytest.raises(UserError, match=r"study\.jsonl is in use by process \d+; wait"):
         second.__enter__()
     with second:
         second.add({"name": "a"})

@@ -10,7 +10,8 @@ from tests.support.commands import TINY, alfilter, picture, without_figures
 from tests.support.result_lines import fitting_lines, line, written
 
 from alfilter.errors import UserError
-from alfilter.report.overview.collect import FOLDERS, collect, read_results
+from alfilter.report.overview.collect import FOLDERS, collect
+from alfilter.runs.folder import read_result_lines
 
 
 def test_run_folders_and_studies_are_found_below_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +30,7 @@ def test_run_folders_and_studies_are_found_below_one_folder(tmp_path: Path, monk
 def test_a_cut_line_is_left_out_and_doubles_count_once(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", [line("x", psnr=1.0), line("x", psnr=2.0)])
     path.write_text(path.read_text() + '{"name": "cut", "metr')
-    assert [each["metrics"]["psnr"] for each in read_results(path)] == [2.0]
+    assert [each["metrics"]["psnr"] for each in read_result_lines(path)] == [2.0]
     assert len(collect([path, path]).entries) == 1
 
 

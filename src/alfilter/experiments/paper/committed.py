@@ -22,13 +22,9 @@ def committed_lines() -> dict[str, Lines]:
 
 def read_lines(folder: Path) -> dict[str, Lines]:
     """The result lines in a folder by the name of their study; of doubles the last."""
-    from alfilter.runs.folder import read_json_lines
+    from alfilter.runs.folder import read_result_lines
 
-    studies = {}
-    for path in sorted(folder.glob("*.jsonl")):
-        lines = [line for line in read_json_lines(path) if line is not None and isinstance(line.get("metrics"), dict)]
-        studies[path.stem] = list({line["name"]: line for line in lines if isinstance(line.get("name"), str)}.values())
-    return studies
+    return {path.stem: read_result_lines(path) for path in sorted(folder.glob("*.jsonl"))}
 
 
 def compact(line: Mapping[str, Any]) -> dict[str, Any]:

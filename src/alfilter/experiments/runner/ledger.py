@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from alfilter.errors import UserError
 from alfilter.files import write_text
+
+if TYPE_CHECKING:
+    from alfilter.runs.lock import PathLock
 
 
 class Ledger:
@@ -21,12 +24,12 @@ class Ledger:
         self.path = path
         self.lines: dict[str, dict[str, Any]] = {}
         self._stream: IO[str] | None = None
-        self._lock: IO[str] | None = None
+        self._lock: PathLock | None = None
 
     def __enter__(self) -> Ledger:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(self.path)
+            self._lock = _locked(self.path)
             self._repair()
             self._stream = self.path.open("a", encoding="utf-8")
         except OSError as error:
@@ -34,9 +37,10 @@ class Ledger:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for stream in (self._stream, self._lock):
-            if stream is not None:
-                stream.close()
+        if self._stream is not None:
+            self._stream.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def add(self, line: dict[str, Any]) -> None:
         """Append a result and push it to the disk; one that is there already is left alone."""
@@ -59,16 +63,11 @@ class Ledger:
             write_text(self.path, "".join(json.dumps(line) + "\n" for line in self.lines.values()))
 
 
-def _lock(path: Path) -> IO[str] | None:
-    """An open file that no other study of the same name and folder can lock; none where locks are unknown."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    stream = (path.parent / f".{path.name}.lock").open("w")
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        stream.close()
-        raise UserError(f"another command writes {path} at the moment; wait for it, or give another folder") from error
-    return stream
+def _locked(path: Path) -> PathLock:
+    """The lock of a file that is replaced as a whole: on a neighbour, which stays."""
+    from alfilter.runs.lock import PathLock
+
+    lock = PathLock(path.with_name(f".{path.name}.lock"), str(path))
+    lock.path.touch()
+    lock.acquire()
+    return lock

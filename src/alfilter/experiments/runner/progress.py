@@ -8,6 +8,7 @@ from typing import Any
 
 from alfilter.experiments.runner.job import Event
 from alfilter.experiments.study import Run
+from alfilter.runtime.stages import clock_text
 
 
 class StudyProgress:
@@ -53,14 +54,14 @@ class StudyProgress:
         parts += [f"{self.repeated} restarted"] if self.repeated else []
         if 0 < self.ended < len(self.runs):
             left = (time.monotonic() - self.began) / self.ended * (len(self.runs) - self.ended)
-            parts.append(f"{clock(left)} left")
+            parts.append(f"{clock_text(left)} left")
         return ", ".join(parts)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """What runs now: worker, setting, signal, seed, for how long."""
         now = time.monotonic()
         busy = [(worker, self.runs[number], now - since) for number, (worker, since) in self.running.items()]
-        return [(worker, run.group, run.image, str(run.seed), clock(spent)) for worker, run, spent in busy]
+        return [(worker, run.group, run.image, str(run.seed), clock_text(spent)) for worker, run, spent in busy]
 
     def __rich__(self) -> Any:
         from rich.table import Table
@@ -91,13 +92,3 @@ def scores_in_words(line: dict[str, Any]) -> str:
         return f"{seen:.2f} dB" if held is None else f"{seen:.2f} dB seen, {held:.2f} dB held out"
     scores = {name: value for name, value in line["metrics"].items() if isinstance(value, int | float)}
     return ", ".join(f"{name} {value:.4g}" for name, value in scores.items())
-
-
-def clock(seconds: float) -> str:
-    """Hours, minutes and seconds.
-
-    >>> clock(75), clock(3675)
-    ('1:15', '1:01:15')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"

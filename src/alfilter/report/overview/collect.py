@@ -11,7 +11,7 @@ from typing import Any
 
 from alfilter.errors import UserError
 from alfilter.report.page.run import PNG, read_pictures
-from alfilter.runs.folder import HISTORY, RunFolder, read_json_lines
+from alfilter.runs.folder import HISTORY, RunFolder, read_result_lines
 
 FOLDERS = "runs"  # the name under which run folders stand together
 _SHOWN = ("reference", "reconstruction", "observed")  # pictures of a run folder that can be compared pixel by pixel
@@ -95,7 +95,7 @@ def _visit(path: Path, entries: list[Entry], figures: dict[str, dict[str, bytes]
 def _add_lines(path: Path, entries: list[Entry], figures: dict[str, dict[str, bytes]]) -> None:
     study = path.stem
     named = [entry.line.get("name") for entry in entries if entry.study == study]
-    fresh = [line for line in read_results(path) if line["name"] not in named]
+    fresh = [line for line in read_result_lines(path) if line["name"] not in named]
     entries += [from_line(study, line) for line in fresh]
     for file in sorted(path.parent.glob(f"{study}*.png")):
         if _owner(file, path.parent) == study and (data := file.read_bytes()).startswith(PNG):
@@ -106,15 +106,6 @@ def _owner(figure: Path, folder: Path) -> str:
     """The study with the longest name that the figure's name begins with."""
     stems = [file.stem for file in folder.glob("*.jsonl") if figure.stem.startswith(file.stem)]
     return max(stems, key=len, default="")
-
-
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """The result lines of a file: whole ones (a machine may have stopped within one), of repeated ones the last."""
-    lines: dict[str, dict[str, Any]] = {}
-    for line in read_json_lines(path):
-        if line is not None and isinstance(line.get("metrics"), dict) and isinstance(line.get("name"), str):
-            lines[line["name"]] = line
-    return list(lines.values())
 
 
 def from_line(study: str, line: Mapping[str, Any]) -> Entry:

@@ -9,7 +9,7 @@ import numpy as np
 
 from alfilter.report.figures.arrays import Array
 from alfilter.report.overview.collect import Entry
-from alfilter.report.page import svg
+from alfilter.report.page.svg import psnr_chart
 
 MAX_CURVES = 8  # more cannot be told apart
 Series = tuple[str, Array, Array]  # label, steps, values
@@ -40,25 +40,10 @@ def curves_svg(series: Sequence[Series], title: str, until: float | None = None,
     cut = [each for each in cut if len(each[1]) > 1]
     if not cut:
         return ""
-    steps, values = (np.concatenate([each[column] for each in cut]) for column in (1, 2))
-    span = float(steps.min()), float(steps.max())
-    range_ = svg.padded(float(values.min()), float(values.max()))
-    ticks = svg.decades(*span) if log else svg.nice_ticks(*span)
-    parts = [svg.x_tick(tick, float(svg.scale_x(np.array([tick]), span, log)[0])) for tick in ticks]
-    parts += [svg.y_tick(tick, float(svg.scale_y(np.array([tick]), range_)[0])) for tick in svg.nice_ticks(*range_)]
     names = [name for name, _, _ in series]
-    for name, x, y in reversed(cut):  # the best is drawn last, on top
-        parts.append(svg.polyline(svg.scale_x(x, span, log), svg.scale_y(y, range_), f"c{names.index(name)}"))
-    middle, foot = (svg.LEFT + svg.WIDTH - svg.RIGHT) / 2, svg.HEIGHT - 8
-    word = "step (log scale)" if log else "step"
-    parts.append(f'<text x="{svg.LEFT - 46:g}" y="15">PSNR in dB</text>')
-    parts.append(f'<text x="{middle:g}" y="{foot:g}" text-anchor="middle">{word}</text>')
-    values_text = "; ".join(f"{name} {y[-1]:.1f} dB" for name, _, y in cut)
-    label = escape(f"{title}: {values_text}")
-    return (
-        f'<svg class="curve many" viewBox="0 0 {svg.WIDTH:g} {svg.HEIGHT:g}" role="img" aria-label="{label}">'
-        f"{''.join(parts)}</svg>"
-    )
+    label = f"{title}: " + "; ".join(f"{name} {values[-1]:.1f} dB" for name, _, values in cut)
+    lines = [(f"c{names.index(name)}", steps, values) for name, steps, values in reversed(cut)]  # the best on top
+    return psnr_chart(lines, label, "curve many", log)
 
 
 def curves_key(series: Sequence[Series]) -> str:

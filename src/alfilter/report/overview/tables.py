@@ -257,17 +257,23 @@ def _markdown(table: Table) -> str:
     heads = ["setting", "runs", *_heads(table), "parameters", "seconds"]
     rows = [heads, ["---", *["---:"] * (len(heads) - 1)]]
     for row in table.rows:
-        cells = []
-        for index, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
-            text = shown(value.mean, column.digits)
-            best = value.mean is not None and value.mean == table.best(index)
-            cells.append((f"**{text}**" if best else text) + around(column, value))
-            if column.has_printed:
-                cells.append(shown(value.printed, column.digits))
-            if table.baseline is not None:
-                cells.append(difference_text(column, value))
+        cells = _cells(table, row, "**{}**")
         rows.append([_piped(row.group), str(row.runs), *cells, shown(row.params, 0), shown(row.seconds, 1)])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+def _cells(table: Table, row: Row, bold: str) -> list[str]:
+    """The numbers of a row under `_heads`, the best of a column as `bold` formats it."""
+    cells = []
+    for index, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
+        text = shown(value.mean, column.digits)
+        best = value.mean is not None and value.mean == table.best(index)
+        cells.append((bold.format(text) if best else text) + around(column, value))
+        if column.has_printed:
+            cells.append(shown(value.printed, column.digits))
+        if table.baseline is not None:
+            cells.append(difference_text(column, value))
+    return cells
 
 
 def _heads(table: Table) -> list[str]:
@@ -325,16 +331,8 @@ def _latex(table: Table) -> str:
         r"    \midrule",
     ]
     for row in table.rows:
-        cells = [_tex(row.group), str(row.runs)]
-        for index, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
-            text = _tex_number(shown(value.mean, column.digits))
-            best = value.mean is not None and value.mean == table.best(index)
-            cells.append((rf"\textbf{{{text}}}" if best else text) + _tex_numbers(around(column, value)))
-            if column.has_printed:
-                cells.append(_tex_number(shown(value.printed, column.digits)))
-            if table.baseline is not None:
-                cells.append(_tex_numbers(difference_text(column, value)))
-        lines.append(f"    {' & '.join(cells)} " + r"\\")
+        numbers = [_tex_numbers(cell) for cell in _cells(table, row, r"\textbf{{{}}}")]
+        lines.append(f"    {' & '.join([_tex(row.group), str(row.runs), *numbers])} " + r"\\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}"])
 
 
@@ -361,11 +359,3 @@ def _tex_numbers(text: str) -> str:
     """
     powers = re.sub(r"([-+]?[0-9.]+)e([-+]?[0-9]+)", lambda m: rf"${m[1]}\times10^{{{int(m[2])}}}$", text)
     return powers.replace("±", r"$\pm$").replace("–", "--")
-
-
-def _tex_number(text: str) -> str:
-    """A number, 2.40e-06 as 2.40 × 10⁻⁶."""
-    if "e" not in text:
-        return text.replace("–", "--")
-    digits, power = text.split("e")
-    return rf"${digits}\times10^{{{int(power)}}}$"

@@ -58,23 +58,25 @@ def convergence_svg(history: Sequence[Mapping[str, Any]]) -> str:
         seen, held = _positive(*seen), _positive(*held)
     if len(seen[0]) < 2 or seen[0].min() == seen[0].max():
         return ""
-    steps, values = np.concatenate([seen[0], held[0]]), np.concatenate([seen[1], held[1]])
-    x_range, y_range = (float(steps.min()), float(steps.max())), padded(float(values.min()), float(values.max()))
-    x_ticks = decades(*x_range) if log else nice_ticks(*x_range)
-    parts = [x_tick(tick, scale_x(np.array([tick]), x_range, log)[0]) for tick in x_ticks]
-    parts += [y_tick(tick, scale_y(np.array([tick]), y_range)[0]) for tick in nice_ticks(*y_range)]
-    for (step, value), name in ((seen, "seen"), (held, "held")):
-        if len(step):
-            parts.append(polyline(scale_x(step, x_range, log), scale_y(value, y_range), name))
-    parts.append(f'<text x="{LEFT - 46:g}" y="15">PSNR in dB</text>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(
-        f'<text x="{middle:g}" y="{HEIGHT - 8:g}" text-anchor="middle">step{" (log scale)" if log else ""}</text>'
-    )
     verb = "rose" if seen[1][-1] >= seen[1][0] else "fell"
     label = f"PSNR {verb} from {seen[1][0]:.1f} to {seen[1][-1]:.1f} dB over {int(seen[0][-1])} steps"
-    head = f'<svg class="curve" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(label)}">'
-    return head + "".join(parts) + "</svg>"
+    lines = [(name, *line) for name, line in (("seen", seen), ("held", held)) if len(line[0])]
+    return psnr_chart(lines, label, "curve", log)
+
+
+def psnr_chart(lines: Sequence[tuple[str, Array, Array]], label: str, style: str, log: bool) -> str:
+    """PSNR over steps as an <svg>. lines: each its CSS class, steps and values, the last on top."""
+    steps, values = (np.concatenate([line[column] for line in lines]) for column in (1, 2))
+    x_range, y_range = (float(steps.min()), float(steps.max())), padded(float(values.min()), float(values.max()))
+    x_ticks = decades(*x_range) if log else nice_ticks(*x_range)
+    parts = [x_tick(tick, float(scale_x(np.array([tick]), x_range, log)[0])) for tick in x_ticks]
+    parts += [y_tick(tick, float(scale_y(np.array([tick]), y_range)[0])) for tick in nice_ticks(*y_range)]
+    parts += [polyline(scale_x(x, x_range, log), scale_y(y, y_range), name) for name, x, y in lines]
+    parts.append(f'<text x="{LEFT - 46:g}" y="15">PSNR in dB</text>')
+    middle, word = (LEFT + WIDTH - RIGHT) / 2, "step (log scale)" if log else "step"
+    parts.append(f'<text x="{middle:g}" y="{HEIGHT - 8:g}" text-anchor="middle">{word}</text>')
+    head = f'<svg class="{style}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(label)}">'
+    return f"{head}{''.join(parts)}</svg>"
 
 
 def _positive(steps: Array, values: Array) -> tuple[Array, Array]:
