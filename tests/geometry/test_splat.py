@@ -33,3 +33,11 @@ def test_a_window_enlarges_and_a_brush_fills() -> None:
     assert (near < 1).all(axis=2).sum() == 1
     filled = splat(points, normals, 9, turn=0, tilt=0, centre=(0.5, 0.5), reach=0.1, point_size=3)
     assert (filled < 1).all(axis=2).sum() == 9
+
+
+def test_every_point_may_have_its_own_tint() -> None:
+    points = np.array([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    tints = np.eye(3)
+    picture = splat(points, np.stack([UP, UP, -UP]), 4, turn=0, tilt=0, reach=1.0, tints=tints)
+    seen = picture[(picture < 1).any(axis=2)]
+    assert sorted(colour.argmax() for colour in seen) == [0, 1]  # the third faces away

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from PIL import Image
 from tests.support.commands import alfilter, complaint, picture, without_figures
 from tests.support.shapes import ball, cube, trimesh
 
@@ -44,7 +47,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(
         "alfilter.report.figures.shape.slice_figure", lambda *given: (tmp_path / "dot.png").read_bytes()
     )
-    monkeypatch.setattr("alfilter.report.figures.shape.alpha_slice", lambda *given: (tmp_path / "dot.png").read_bytes())
+    monkeypatch.setattr(
+        "alfilter.report.figures.shape.detail_figure", lambda *given: (tmp_path / "dot.png").read_bytes()
+    )
     monkeypatch.setattr("alfilter.report.figures.shape._SPLATS", 2000)
     monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
     monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 1024, "reuse": 4, "window": 2})
@@ -227,13 +232,20 @@ def test_large_files_are_announced(home: Path, monkeypatch: pytest.MonkeyPatch) 
     assert task.signal._distance is None
 
 
-def test_alpha_in_a_slice() -> None:
+def test_alpha_on_the_surface_and_in_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     from alfilter.analysis import filtered_encoding_of
-    from alfilter.report.figures.shape import alpha_slice
+    from alfilter.report.figures.shape import detail_figure
 
+    monkeypatch.setattr("alfilter.report.figures.shape._SPLATS", 2000)
     encoding = filtered_encoding_of(build("al-sine", in_dim=3, out_dim=1, width=8, depth=1, levels=3, grid=4))
     assert encoding is not None
-    assert alpha_slice(encoding).startswith(b"\x89PNG")
+    with torch.no_grad():
+        encoding.alpha.values.copy_(torch.linspace(0, 8, 4).view(4, 1, 1, 1).expand(4, 4, 4, 1))
+    around = surface_of(lambda x: x.norm(dim=-1, keepdim=True) - 0.7, 24)
+    figures = [detail_figure(encoding, surface) for surface in (None, around)]
+    assert all(figure.startswith(b"\x89PNG") for figure in figures)
+    shown = np.asarray(Image.open(io.BytesIO(figures[1])).convert("RGB")).astype(int)
+    assert len(np.unique(shown.reshape(-1, 3), axis=0)) > 500
 
 
 def test_the_view_shows_the_nearer_surface() -> None:

@@ -21,12 +21,14 @@ def splat(
     centre: tuple[float, float] = (0.0, 0.0),
     reach: float = REACH,
     point_size: int = 1,
+    tints: Array = TINT,
 ) -> Array:
     """A picture (size, size, 3) in [0, 1] of points (n, 3) with unit normals, seen along the third axis.
 
     The nearest point of each pixel is painted; what faces away is left out. turn, tilt: radians about the second and
     the first axis. centre, reach: middle and half side of the window, in the turned frame, right and up. point_size:
-    side of the square that a point paints, in pixels, so that an enlarged part has no holes.
+    side of the square that a point paints, in pixels, so that an enlarged part has no holes. tints: one colour (3,),
+    or one for every point (n, 3).
     """
     c, s = np.cos(turn), np.sin(turn)
     d, t = np.cos(tilt), np.sin(tilt)
@@ -42,6 +44,7 @@ def splat(
     pixel = ((across[order] + 1) / 2 * size).astype(np.int64)[:, None] + marks  # (n, point_size², 2)
     pixel = np.clip(pixel, 0, size - 1).reshape(-1, 2)
     shade = np.repeat(0.18 + 0.82 * np.clip(normals[order] @ LIGHT, 0, 1), len(marks))
+    tint = np.repeat(np.broadcast_to(tints, (*shown.shape, 3))[shown][order], len(marks), axis=0)
     picture = np.ones((size, size, 3))
-    picture[size - 1 - pixel[:, 1], pixel[:, 0]] = shade[:, None] * TINT
+    picture[size - 1 - pixel[:, 1], pixel[:, 0]] = shade[:, None] * tint
     return picture

@@ -13,16 +13,18 @@ from alfilter.evaluate import Scores, distances_at
 from alfilter.files import write_bytes
 from alfilter.geometry.repair import Triangles
 from alfilter.geometry.splat import splat
+from alfilter.geometry.surface import Surface
 from alfilter.methods import Field
 from alfilter.metrics.shape import surface_samples
-from alfilter.report.figures.canvas import new_figure, png_bytes
-from alfilter.report.figures.frequency import alpha_figure
+from alfilter.report.figures.canvas import new_figure, png_bytes, show_map
+from alfilter.report.figures.frequency import alpha_figure, frequency_range, label_in_cycles
 from alfilter.runs.folder import RunFolder
 from alfilter.signals import write_image
 from alfilter.tasks import SdfTask
 
 _SPLATS = 1_500_000  # points of a surface that are drawn
 _SIDE = 192  # of the slice
+_UNIT = "cycles across the domain"
 
 
 def draw_shape(folder: RunFolder, model: Field, task: SdfTask, scores: Scores) -> None:
@@ -35,13 +37,33 @@ def draw_shape(folder: RunFolder, model: Field, task: SdfTask, scores: Scores) -
     write_bytes(folder.picture("slice"), slice_figure(model, task))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
-        write_bytes(folder.picture("alpha"), alpha_slice(encoding))
+        write_bytes(folder.picture("alpha"), detail_figure(encoding, surface))
 
 
-def alpha_slice(encoding: FilteredEncoding) -> bytes:
-    """The cut-off in the plane of `slice_figure`, the first axis to the right and the second upwards."""
-    cut_off = distances_at(lambda x: encoding.local_frequency(x).unsqueeze(-1), _plane()).reshape(_SIDE, _SIDE)
-    return alpha_figure(cut_off[::-1], "cycles across the domain")
+def detail_figure(encoding: FilteredEncoding, surface: Surface | None) -> bytes:
+    """The cut-off on the surface, as `view` shows it, and in the plane of `slice_figure`, on one scale of colours."""
+    cut_off = _cut_off(encoding, _plane()).reshape(_SIDE, _SIDE)[::-1]
+    if surface is None:
+        return alpha_figure(cut_off, _UNIT)
+    points, normals = surface_samples(Triangles(surface.vertices, surface.faces), _SPLATS, np.random.default_rng(0))
+    there = _cut_off(encoding, points)
+    low, high = frequency_range(there)
+    figure = new_figure(8.6, 3.9)
+    left, right = figure.subplots(1, 2)
+    image = show_map(right, np.log2(cut_off), "viridis", float(np.log2(low)), float(np.log2(high)))
+    tints = image.cmap(image.norm(np.log2(there)))[:, :3]
+    left.imshow(splat(points, normals, 480, tints=tints))
+    left.set_axis_off()
+    left.set_title(f"on the surface: median {np.median(there):.3g}, 98 % from {low:.3g} to {high:.3g}", fontsize=9)
+    right.set_title("in the middle plane", fontsize=9)
+    label_in_cycles(figure.colorbar(image, ax=right, fraction=0.06, pad=0.03, label=f"cut-off in {_UNIT}"), low, high)
+    return png_bytes(figure)
+
+
+def _cut_off(encoding: FilteredEncoding, points: NDArray[Any]) -> NDArray[np.float64]:
+    """The cut-off at points (n, 3): (n,)."""
+    cycles = distances_at(lambda x: encoding.local_frequency(x).unsqueeze(-1), points)
+    return np.maximum(cycles.astype(np.float64), 1e-12)
 
 
 def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:
