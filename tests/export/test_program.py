@@ -33,11 +33,20 @@ def test_what_the_page_cannot_evaluate_says_what_can_be_done(method: str) -> Non
     assert said.split(", only ")[1].split(";")[0].split(", ") == PAGES
 
 
+@pytest.mark.parametrize("dims", [1, 3, 4])
+def test_fields_of_other_coordinates_have_programs(dims: int) -> None:
+    for method in ("al-grid", "al-sine", "mfn-gabor", "fourier-features", "octree"):
+        field = al.build(method, in_dim=dims, out_dim=1, samples=(4,) * dims, width=8)
+        assert program_of(field).steps["dims"] == dims
+
+
 @pytest.mark.parametrize("method", PAGES)
 def test_every_other_method_has_a_page(method: str) -> None:
     assert program_of(small(method)).steps["layers"][-1]["outputs"] == 3
 
 
 def test_only_pictures_have_a_page() -> None:
-    with pytest.raises(UserError, match="2 coordinates and up to 4 values, got 3 and 1; export"):
+    with pytest.raises(UserError, match=r"a page shows pictures, .* got a field of 3 coordinates; export .onnx"):
         page_text(al.build("siren", in_dim=3, out_dim=1), "t")
+    with pytest.raises(UserError, match="up to 4 coordinates and gives up to 4 values, got 2 and 5; export"):
+        page_text(al.build("siren", in_dim=2, out_dim=5), "t")

@@ -28,10 +28,10 @@ def features(field: Field, x: torch.Tensor) -> Any:
     """The table's features in NumPy, without any filter."""
     program = program_of(field)
     first, count = program.steps["table"]
-    rows = program.numbers[first : first + count].reshape(-1, 4).astype(np.float64)
-    turns = x.numpy().astype(np.float64) @ rows[:, :2].T
+    rows = program.numbers[first : first + count].reshape(-1, 8).astype(np.float64)
+    turns = x.numpy().astype(np.float64) @ rows[:, : x.shape[1]].T
     kinds = np.stack((turns, np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)))
-    return np.take_along_axis(kinds, rows[None, None, :, 2].astype(int), 0)[0], rows[:, 3]
+    return np.take_along_axis(kinds, rows[None, None, :, 4].astype(int), 0)[0], rows[:, 5]
 
 
 def test_the_table_is_the_encoding() -> None:

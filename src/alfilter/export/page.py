@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from dataclasses import asdict
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,12 +14,14 @@ import numpy as np
 
 import alfilter
 from alfilter.errors import UserError
+from alfilter.evaluate import LAYOUTS
 from alfilter.export.program import program_of
 from alfilter.export.steps import Program
 from alfilter.files import write_text
 from alfilter.methods import METHODS, Field, parameter_count
 
 _LARGEST = 1 << 28  # bytes of a page that a browser still opens with ease
+SHOWN = "pictures, volumes, videos, sounds, and points over two coordinates"
 _MAP = 512  # samples of the longer side of a field without any of its own: scattered points
 
 
@@ -30,7 +33,10 @@ def write_page(field: Field, out: str | Path, title: str) -> dict[str, Any]:
 
 
 def page_text(field: Field, title: str) -> str:
-    """The page of a picture model or of a 2-D points model; same field, same text."""
+    """The page of a field whose kind has one; same field, same text."""
+    if field.signal.get("kind") not in LAYOUTS and field.in_dim != 2:
+        kind = field.signal.get("kind") or f"a field of {field.in_dim} coordinates"
+        raise UserError(f"a page shows {SHOWN}, got {kind}; export .onnx instead, or look at it with alfilter view")
     program = program_of(field)
     _add_facts(program, field, title)
     size = program.numbers.nbytes
@@ -40,32 +46,47 @@ def page_text(field: Field, title: str) -> str:
         VERSION=escape(alfilter.__version__),
         TITLE=escape(title),
         LEAD=escape(_lead(field, program)),
-        ABOUT=ABOUT_ALPHA if program.steps["filter"] else ABOUT,
+        ABOUT=_about(field, program),
         PROGRAM=json.dumps(program.steps, ensure_ascii=False).replace("<", "\\u003c"),
         NUMBERS=b64encode(program.numbers.astype("<f4").tobytes()).decode("ascii"),
     )
 
 
-ABOUT = (
-    "This picture is a function: a small network takes any place and gives the value there. It has no pixels of its "
-    "own, so every magnification is evaluated anew, between the samples it was fitted to as well."
-)
-ABOUT_ALPHA = ABOUT + (" Before the network, a filter decides at every place which frequencies of the encoding pass.")
+def _about(field: Field, program: Program) -> str:
+    layout = LAYOUTS.get(str(field.signal.get("kind")))
+    return (
+        f"This {layout.thing if layout else 'map'} is a function: a small network takes any place and gives the value "
+        "there. It has no samples of its own, so every magnification is evaluated anew, between the samples it was "
+        "fitted to as well."
+    ) + (
+        " Before the network, a filter decides at every place which frequencies of the encoding pass."
+        if program.steps["filter"]
+        else ""
+    )
 
 
 def _add_facts(program: Program, field: Field, title: str) -> None:
     """What the page shows beside the values: sizes, colours, units."""
     facts, kind = field.signal, field.signal.get("kind")
-    program.steps |= {"title": title, "colours": _viridis(), "scale": None, "axes": None, "values": None}
-    if kind == "image":
-        program.steps["shape"] = [int(n) for n in facts["shape"]]
-        unit = "pixel"
+    program.steps |= {
+        "title": title,
+        "colours": _viridis(),
+        "scale": None,
+        "axes": None,
+        "values": None,
+        "layout": None,
+    }
+    if kind in LAYOUTS:
+        layout, whole = LAYOUTS[kind], [int(n) for n in facts["shape"]]
+        down, right = layout.planes[0]
+        program.steps |= {"layout": asdict(layout), "whole": whole, "rate": facts.get("rate")}
+        program.steps["shape"], unit = [whole[down], whole[right]], layout.sample
     elif kind == "points":
         program.steps["shape"], unit = _points(program, field), f"1/{_MAP} of the domain"
     else:
         program.steps["shape"], unit = list(field.spec.get("samples") or (_MAP, _MAP)), "sample"
     if program.steps["filter"]:
-        longest = max(max(program.steps["shape"]) - 1, 1)
+        longest = max(max(program.steps.get("whole", program.steps["shape"])) - 1, 1)
         program.steps["filter"] |= {
             "frequencies": [each / longest for each in program.steps["filter"]["frequencies"]],
             "across": longest,
@@ -97,12 +118,15 @@ def _points(program: Program, field: Field) -> list[int]:
 
 
 def _lead(field: Field, program: Program) -> str:
-    rows, columns = program.steps["shape"]
+    sizes = " × ".join(map(str, reversed(program.steps.get("whole", program.steps["shape"]))))
+    layout = program.steps["layout"]
     name = str(field.spec.get("method", "field"))
     about = METHODS[name].title if name in METHODS else name
     axes, values = program.steps["axes"], program.steps["values"]
     what = (
-        f"{', '.join(values)} over {axes[0]['name']} and {axes[1]['name']}" if axes else f"{columns} × {rows} samples"
+        f"{', '.join(values)} over {axes[0]['name']} and {axes[1]['name']}"
+        if axes
+        else f"{sizes} {layout['sample'] if layout else 'sample'}s"
     )
     return f"{what} · {name}: {about} · {parameter_count(field):,} numbers"
 
@@ -124,5 +148,6 @@ def _fill(**entries: str) -> str:
     return "".join(entries[piece] if k % 2 else piece for k, piece in enumerate(pieces))
 
 
-_ASSETS = {"STYLE": "style.css", "FIELD": "field.js", "ENGINES": "engines.js", "TILES": "tiles.js", "CURVE": "curve.js",
+_ASSETS = {"STYLE": "style.css", "FIELD": "field.js", "SIMD": "simd.js", "ENGINES": "engines.js",
+           "SECTIONS": "sections.js", "TILES": "tiles.js", "CURVE": "curve.js",
            "AXES": "axes.js", "PAGE": "page.js"}  # fmt: skip

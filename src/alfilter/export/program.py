@@ -8,17 +8,19 @@ import torch
 from alfilter.encodings import FilteredFourier, FilteredGrid
 from alfilter.errors import UserError
 from alfilter.export import program_encodings, program_networks
-from alfilter.export.steps import Program
+from alfilter.export.steps import AXES, Program
 from alfilter.methods import METHODS, Field
 
 REFUSED = ("acorn", "filter-bank")  # blocks with corners of their own; sine layers that meet again at the end
 
 
 def program_of(field: Field) -> Program:
-    """The program of a field of two coordinates, or the reason why there is none."""
-    if field.in_dim != 2 or field.out_dim > 4:
+    """The program of a field of up to four coordinates, or the reason why there is none."""
+    if field.in_dim > AXES or field.out_dim > 4:
         got = f"{field.in_dim} and {field.out_dim}"
-        raise UserError(f"the page shows 2 coordinates and up to 4 values, got {got}; export .onnx instead")
+        raise UserError(
+            f"a page takes up to {AXES} coordinates and gives up to 4 values, got {got}; export .onnx instead"
+        )
     program = Program()
     with torch.no_grad():
         rows = program_encodings.table(program, field.encoding)
@@ -30,6 +32,7 @@ def program_of(field: Field) -> Program:
                 "export .onnx instead, or look at it with alfilter view"
             )
         program.steps |= {
+            "dims": field.in_dim,
             "features": len(rows),
             "table": program.store(rows),
             "layers": layers,
@@ -50,7 +53,7 @@ def _add_filter(program: Program, encoding: FilteredFourier | FilteredGrid) -> N
     cut-off is 2^(first + step min(α, top)) cycles across the domain.
     """
     grid = (encoding.alpha.values * encoding.alpha.unit).squeeze(-1).cpu().numpy()
-    program.steps["alpha"] = {"rows": grid.shape[0], "columns": grid.shape[1], "values": program.store(grid)}
+    program.steps["alpha"] = {"shape": list(grid.shape), "values": program.store(grid)}
     low, high = (float(v) for v in np.quantile(grid, (0.01, 0.99)))  # a few far nodes would hide the rest
     if isinstance(encoding, FilteredFourier):
         band, middle, unit = encoding.bandwidth, 0.0, "channel"

@@ -1,4 +1,4 @@
-"""Every encoding's features as rows of a table: two frequencies, the kind, the place on the filter's axis."""
+"""Every encoding's features as rows of a table: four frequencies, the kind, the place on the filter's axis."""
 
 from __future__ import annotations
 
@@ -22,41 +22,48 @@ from alfilter.encodings import (
 )
 from alfilter.encodings.sample_table import ON_A_SAMPLE
 from alfilter.errors import UserError
-from alfilter.export.steps import COSINE, GRID, PLAIN, SINE, Floats, Program
+from alfilter.export.steps import AXES, COSINE, GRID, PLAIN, SINE, Floats, Program
 
 _WHOLE = 1 << 24  # float32 holds the whole numbers below
 
 
 def table(program: Program, encoding: Encoding) -> Floats | None:
-    """A row per feature, (C, 4); None where the page has no word for the encoding.
+    """A row per feature, (C, 8); None where the page has no word for the encoding.
 
-    Of a sine or cosine: turns per unit along both axes, the kind, its channel on the filter's axis (-1: no filter). Of
-    a table of features: the level and which of its features, the kind, the level again where it is filtered (else -1);
-    `program.steps["grid"]` then says where its rows are.
+    Of a sine or cosine: turns per unit along up to four axes, the kind, its channel on the filter's axis (-1: no
+    filter), two left over. Of a table of features: the level and which of its features, the kind, the level again where
+    it is filtered (else -1); `program.steps["grid"]` then says where its rows are.
     """
     writer = _WRITERS.get(type(encoding))
     program.steps["grid"] = None
     return None if writer is None else writer(program, encoding)
 
 
-def _coordinates() -> Floats:
-    return np.array([[1, 0, PLAIN, -1], [0, 1, PLAIN, -1]], np.float32)
+def _rows(turns: Any, kinds: Any, channels: Any = -1) -> Floats:
+    """Rows of the table. turns: (C, d)."""
+    rows = np.zeros((len(turns), 2 * AXES), np.float32)
+    rows[:, : np.shape(turns)[1]], rows[:, AXES], rows[:, AXES + 1] = turns, kinds, channels
+    return rows
+
+
+def _coordinates(dims: int) -> Floats:
+    return _rows(np.eye(dims), PLAIN)
 
 
 def _identity(program: Program, encoding: Identity) -> Floats:
-    return _coordinates()
+    return _coordinates(encoding.in_dim)
 
 
 def _dyadic(encoding: Fourier | FilteredFourier, filtered: bool) -> Floats:
     """sin and cos of 2^j π a x_k, which turn 2^(j-1) a times per unit, in the order of `core.dyadic_encoding`."""
     if encoding.placement.shift:
         raise UserError("a page has no phases, which placement=unit needs; export .onnx, or fit with placement=centres")
-    rows, stretch = [], encoding.placement.scale * (3 - len(encoding.placement.scale))
-    for channel, scale in enumerate(channel_scales(2, encoding.levels).tolist()):
-        axis = channel // 2 % 2
-        frequency = 2.0 ** (scale - 1) * stretch[axis]
-        rows.append([frequency * (axis == 0), frequency * (axis == 1), SINE + channel % 2, channel if filtered else -1])
-    return np.array(rows, np.float32)
+    dims, scale = encoding.in_dim, encoding.placement.scale
+    stretch = scale if len(scale) == dims else scale * dims
+    channels = np.arange(2 * dims * encoding.levels)
+    axes, scales = channels // 2 % dims, channel_scales(dims, encoding.levels).numpy()
+    turns = np.eye(dims)[axes] * (2.0 ** (scales - 1) * np.array(stretch)[axes])[:, None]
+    return _rows(turns, SINE + channels % 2, channels if filtered else -1)
 
 
 def _fourier(program: Program, encoding: Fourier) -> Floats:
@@ -65,13 +72,12 @@ def _fourier(program: Program, encoding: Fourier) -> Floats:
 
 def _random(program: Program, encoding: RandomFourier) -> Floats:
     turns = encoding.frequencies.cpu().numpy()
-    ends = [np.tile(np.array([[kind, -1]], np.float32), (len(turns), 1)) for kind in (SINE, COSINE)]
-    return np.concatenate([np.concatenate((turns, end), axis=1) for end in ends])
+    return np.concatenate([_rows(turns, kind) for kind in (SINE, COSINE)])
 
 
 def _filtered(program: Program, encoding: FilteredFourier) -> Floats:
     rows = _dyadic(encoding, filtered=True)
-    return np.concatenate((_coordinates(), rows)) if encoding.coordinates else rows
+    return np.concatenate((_coordinates(encoding.in_dim), rows)) if encoding.coordinates else rows
 
 
 def _grid(program: Program, layout: Layout, numbers: Any, snap: float = 0.0, nodes: Any = None) -> Floats:
@@ -86,25 +92,27 @@ def _grid(program: Program, layout: Layout, numbers: Any, snap: float = 0.0, nod
         "table": program.store(numbers.cpu().numpy()),
         "nodes": None if nodes is None else program.store(nodes.cpu().numpy()),
     }
-    rows = [[level, feature, GRID, -1] for level in range(layout.levels) for feature in range(numbers.shape[1])]
-    return np.array(rows, np.float32)
+    places = [[level, feature] for level in range(layout.levels) for feature in range(numbers.shape[1])]
+    return _rows(places, GRID)
 
 
 def _hash_grid(program: Program, encoding: HashGrid) -> Floats:
     rows = _grid(program, encoding.layout, encoding.table)
-    return np.concatenate((_coordinates(), rows)) if encoding.coordinates else rows
+    return np.concatenate((_coordinates(encoding.in_dim), rows)) if encoding.coordinates else rows
 
 
 def _filtered_grid(program: Program, encoding: FilteredGrid) -> Floats:
     rows = _grid(program, encoding.layout, encoding.table)
-    rows[:, 3] = rows[:, 0]
+    rows[:, AXES + 1] = rows[:, 0]
     return rows
 
 
 def _octree(program: Program, encoding: Octree) -> Floats:
     if len(encoding.table) >= _WHOLE:
         raise UserError(f"a page counts up to {_WHOLE:,} rows of a tree, got {len(encoding.table):,}; export .onnx")
-    return np.concatenate((_coordinates(), _grid(program, encoding.layout, encoding.table, nodes=encoding.rows)))
+    return np.concatenate(
+        (_coordinates(encoding.in_dim), _grid(program, encoding.layout, encoding.table, nodes=encoding.rows))
+    )
 
 
 def _samples(program: Program, encoding: SampleTable) -> Floats:

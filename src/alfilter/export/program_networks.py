@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from alfilter.export.steps import Program
+from alfilter.export.steps import AXES, Program
 from alfilter.networks import MFN, MLP, Bacon, ComplexWavelet, LevelDecoder, Network, PolyINR
 
 _TURN = 2 * math.pi
@@ -66,23 +66,24 @@ def _decoder(program: Program, network: LevelDecoder) -> list[Layer]:
     return [{**layers[0], "inputs": whole.shape[1], "weight": program.store(whole)}, *layers[1:]]
 
 
-# ── gates: per output Ω (2), φ, γ, μ (2), two left over; those of sines in turns ──────────────────────────────────────
+# ── gates: per output Ω (4), φ, γ, two left over, μ (4); those of sines in turns ──────────────────────────────────────
 
 
 def _gated(
     program: Program, layer: Layer, kind: str, omega: Any, phase: Any, centre: Any = None, gamma: Any = 0
 ) -> Layer:
-    rows = np.zeros((layer["outputs"], 8), np.float32)
-    rows[:, :2], rows[:, 2], rows[:, 3] = omega, phase, gamma
+    rows, dims = np.zeros((layer["outputs"], 3 * AXES), np.float32), omega.shape[1]
+    rows[:, :dims], rows[:, AXES], rows[:, AXES + 1] = omega, phase, gamma
     if centre is not None:
-        rows[:, 4:6] = centre
+        rows[:, 2 * AXES : 2 * AXES + dims] = centre
     return {**layer, "gate": {"kind": kind, "rows": program.store(rows)}}
 
 
 def _products(program: Program, linears: list[tuple[Any, Any]], gates: list[tuple[Any, ...]]) -> list[Layer]:
     """z ← g_0(x), z ← (W z + b) ⊙ g_i(x), then a linear output. gates: kind, Ω, φ and what else each has."""
     width = len(gates[0][2])
-    start = (np.zeros((width, 2), np.float32), np.ones(width, np.float32))  # (0 x + 1) ⊙ g_0
+    dims = gates[0][1].shape[1]
+    start = (np.zeros((width, dims), np.float32), np.ones(width, np.float32))  # (0 x + 1) ⊙ g_0
     affine = [start, *linears[:-1]]
     products = [
         _gated(program, _layer(program, *pair, "plain"), *gate) for pair, gate in zip(affine, gates, strict=True)

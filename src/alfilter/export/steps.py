@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 
 PLAIN, SINE, COSINE, GRID = 0, 1, 2, 3  # kinds of features
+AXES = 4  # coordinates that a row of numbers has room for
 
 
 @dataclass

@@ -26,13 +26,15 @@ from alfilter.viewer import access
 from alfilter.viewer.base import Answer, Binary, Forbidden, Request, Viewer
 from alfilter.viewer.template import page_html
 
-ASSETS = {
-    **{f"/{name}": (name, "text/javascript; charset=utf-8")
-       for name in ("view.js", "camera.js", "tiles.js", "sections.js", "colours.js", "plots.js", "controls.js",
-                    "tour.js", "shape.js", "scene.js")},
-    **{f"/{name}": (name, "text/css; charset=utf-8") for name in ("view.css", "shape.css")},
-    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
-}  # fmt: skip
+_SCRIPTS = ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js", "shape.js",
+            "scene.js")  # fmt: skip
+_SHARED = ("sections.js",)  # with the exported page
+ASSETS = {  # path: the package it is in, its name, its type
+    **{f"/{name}": ("alfilter.viewer", name, "text/javascript; charset=utf-8") for name in _SCRIPTS},
+    **{f"/{name}": ("alfilter.export", name, "text/javascript; charset=utf-8") for name in _SHARED},
+    **{f"/{name}": ("alfilter.viewer", name, "text/css; charset=utf-8") for name in ("view.css", "shape.css")},
+    "/favicon.svg": ("alfilter.viewer", "favicon.svg", "image/svg+xml"),
+}
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -170,8 +172,8 @@ class Handler(BaseHTTPRequestHandler):
         if parts.path == "/":
             self._send(200, page_html(self.server.viewer.page), "text/html; charset=utf-8")
         elif parts.path in ASSETS:
-            name, kind = ASSETS[parts.path]
-            self._send(200, resources.files("alfilter.viewer").joinpath("assets", name).read_bytes(), kind)
+            package, name, kind = ASSETS[parts.path]
+            self._send(200, resources.files(package).joinpath("assets", name).read_bytes(), kind)
         else:
             self._answer(self.server.viewer.reads.get(parts.path), query)
 

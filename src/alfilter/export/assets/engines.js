@@ -1,6 +1,6 @@
 "use strict";
 // Two ways to evaluate many points: a graphics processor through WebGL2, or workers that run field.js. Both take
-// places (x0, x1, α of each point) and promise four values per point.
+// places (x0, x1, α of each point) and the plane they are on, and promise four values per point.
 
 /* exported openEngine */
 /* global readField */
@@ -24,29 +24,39 @@ float crest(float t) { return wave(t - round(t) + 0.25); }
 vec4 wave(vec4 t) { return vec4(wave(t.x), wave(t.y), wave(t.z), wave(t.w)); }
 vec4 crest(vec4 t) { return vec4(crest(t.x), crest(t.y), crest(t.z), crest(t.w)); }
 uniform float omega, scale; // omega in turns
+uniform ivec2 shown; uniform vec4 held; // the plane: which coordinates the places are, and all the others
+vec4 whole(vec2 place) { vec4 x = held; x[shown.x] = place.x; x[shown.y] = place.y; return x; }
+vec4 texel(sampler2D list, int i) { return texelFetch(list, ivec2(i & ${ROW - 1}, i / ${ROW}), 0); }
 float number(sampler2D list, int i) { return texelFetch(list, ivec2((i >> 2) & ${ROW - 1}, i / ${4 * ROW}), 0)[i & 3]; }
 `;
 
-// Features from tables: of every level the cells along both axes, its first row, and the hash's mask (0: no hash).
+// Features from tables: of every level the cells along the axes, its first row, and the hash's mask (0: no hash).
 const TABLES = ({ levels, nodes }) => `
-uniform ivec4 levels[${levels.length}]; uniform sampler2D grid, nodes; uniform int wide; uniform float snap;
+uniform ivec4 cells[${levels.length}]; uniform ivec2 starts[${levels.length}]; uniform sampler2D grid, nodes;
+uniform int wide; uniform float snap;
 float corner(int row, int which, float weight) {
   ${nodes ? "row = int(number(nodes, row)); if (row < 0) return 0.0;" : ""}
   return weight * number(grid, row * wide + which);
 }
-int node(ivec4 level, ivec2 at) {
-  at = min(at, level.xy);
-  return level.z + (level.w == 0 ? at.x * (level.y + 1) + at.y
-    : int((uint(at.x) ^ (uint(at.y) * 2654435761u)) & uint(level.w)));
+int node(int k, ivec4 at) {
+  ivec4 count = cells[k];
+  at = min(at, count);
+  uvec4 mixed = uvec4(at) * uvec4(1u, 2654435761u, 805459861u, 3674653429u);
+  int row = at.x;${levels[0].cells.slice(1).map((_, axis) => ` row = row * (count[${axis + 1}] + 1) + at[${axis + 1}];`).join("")}
+  return starts[k].x + (starts[k].y == 0 ? row : int((mixed.x ^ mixed.y ^ mixed.z ^ mixed.w) & uint(starts[k].y)));
 }
-float looked(int k, int which, vec2 x) {
-  ivec4 level = levels[k];
-  vec2 at = (clamp(x, -1.0, 1.0) + 1.0) * (0.5 * vec2(level.xy)), near = round(at);
-  at = mix(at, near, lessThanEqual(abs(at - near), vec2(snap)));
-  ivec2 low = min(ivec2(floor(at)), max(level.xy - 1, 0));
-  vec2 part = at - vec2(low), rest = 1.0 - part;
-  return corner(node(level, low), which, rest.x * rest.y) + corner(node(level, low + ivec2(1, 0)), which, part.x * rest.y)
-    + corner(node(level, low + ivec2(0, 1)), which, rest.x * part.y) + corner(node(level, low + 1), which, part.x * part.y);
+float looked(int k, int which, vec4 x) {
+  vec4 at = (clamp(x, -1.0, 1.0) + 1.0) * (0.5 * vec4(cells[k])), near = round(at);
+  at = mix(at, near, lessThanEqual(abs(at - near), vec4(snap)));
+  ivec4 low = min(ivec4(floor(at)), max(cells[k] - 1, 0));
+  vec4 part = at - vec4(low);
+  float sum = 0.0;
+  for (int c = 0; c < ${1 << levels[0].cells.length}; c++) {
+    ivec4 far = (ivec4(c) >> ivec4(0, 1, 2, 3)) & 1;
+    vec4 share = mix(1.0 - part, part, vec4(far));
+    sum += corner(node(k, low + far), which, share.x * share.y * share.z * share.w);
+  }
+  return sum;
 }`;
 
 const ENCODE = (tables) => WAVES + (tables ? TABLES(tables) : "") + `
@@ -55,14 +65,14 @@ out vec4 feature;
 float sigmoid(float t) { return t >= 0.0 ? 1.0 / (1.0 + exp(-t)) : exp(t) / (1.0 + exp(t)); }
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
-  vec4 place = texelFetch(places, ivec2(at.x, at.y / out4), 0), found = vec4(0.0);
+  vec4 place = texelFetch(places, ivec2(at.x, at.y / out4), 0), x = whole(place.xy), found = vec4(0.0);
   for (int k = 0; k < 4; k++) {
     int c = 4 * (at.y % out4) + k;
-    vec4 row = texelFetch(table, ivec2(c & ${ROW - 1}, c / ${ROW}), 0);
-    float t = row.x * place.x + row.y * place.y, value = row.z < 0.5 ? t : row.z < 1.5 ? wave(t) : crest(t);
-    ${tables ? "if (row.z > 2.5) value = looked(int(row.x), int(row.y), place.xy);" : ""}
-    if (row.w >= 0.0) {
-      float offset = row.w - place.z - middle;
+    vec4 row = texel(table, 2 * c), kind = texel(table, 2 * c + 1);
+    float t = dot(row, x), value = kind.x < 0.5 ? t : kind.x < 1.5 ? wave(t) : crest(t);
+    ${tables ? "if (kind.x > 2.5) value = looked(int(row.x), int(row.y), x);" : ""}
+    if (kind.y >= 0.0) {
+      float offset = kind.y - place.z - middle;
       value *= sigmoid(kappa * (offset + 0.5 * band)) * sigmoid(kappa * (0.5 * band - offset))
         * (1.0 - exp(-kappa * band));
     }
@@ -85,18 +95,17 @@ const ACTIVATE = {
   "complex-wavelet": "paired(z)",
 };
 
-// What an output is multiplied with: a function of the coordinates, two texels of numbers each.
+// What an output is multiplied with: a function of the coordinates, three texels of numbers each.
 const GATES = {
   sine: "wave(t)",
-  gabor: "wave(t) * exp(-0.5 * row.w * dot(place - more.xy, place - more.xy))",
+  gabor: "wave(t) * exp(-0.5 * more.y * dot(x - centre, x - centre))",
   leaky: "max(t, scale * t)",
 };
 const GATE = (kind) => `
 uniform sampler2D places, gate;
-float gated(vec2 place, int o) {
-  ivec2 at = ivec2((2 * o) & ${ROW - 1}, 2 * o / ${ROW});
-  vec4 row = texelFetch(gate, at, 0), more = texelFetch(gate, at + ivec2(1, 0), 0);
-  float t = row.x * place.x + row.y * place.y + row.z;
+float gated(vec4 x, int o) {
+  vec4 row = texel(gate, 3 * o), more = texel(gate, 3 * o + 1), centre = texel(gate, 3 * o + 2);
+  float t = dot(row, x) + more.x;
   return ${GATES[kind]};
 }`;
 
@@ -121,8 +130,8 @@ void main() {
       + texelFetch(weight, c + ivec2(2, 0), 0) * x.z + texelFetch(weight, c + ivec2(3, 0), 0) * x.w;
   }
   value = ${ACTIVATE[shape]};
-  ${kind ? `vec2 place = texelFetch(places, ivec2(at.x, at.y / out4), 0).xy;
-  value *= vec4(gated(place, 4 * o), gated(place, 4 * o + 1), gated(place, 4 * o + 2), gated(place, 4 * o + 3));` : ""}
+  ${kind ? `vec4 x = whole(texelFetch(places, ivec2(at.x, at.y / out4), 0).xy);
+  value *= vec4(gated(x, 4 * o), gated(x, 4 * o + 1), gated(x, 4 * o + 2), gated(x, 4 * o + 3));` : ""}
 }`;
 
 async function openEngine(field, program, bytes, code, wanted) {
@@ -151,9 +160,9 @@ function openWorkers(program, bytes, code) {
   let id = 0;
   return {
     name: `plain script in ${count} worker${count > 1 ? "s" : ""}`, lanes: count, batch: 1024,
-    evaluate: (places) => new Promise((done) => {
+    evaluate: (places, plane) => new Promise((done) => {
       waiting.set(++id, done);
-      workers[id % count].postMessage({ id, places }, [places.buffer]);
+      workers[id % count].postMessage({ id, places, plane }, [places.buffer]);
     }),
   };
 }
@@ -170,6 +179,7 @@ function openGraphics(field, anyDriver) {
   const blocks = Math.min(16, Math.floor(Math.min(largest, 4096) / tallest));
   if (blocks < 1 || largest < ROW) throw Error("the field is too wide for this graphics driver");
 
+  const four = (values, rest) => [0, 1, 2, 3].map((i) => (i < values.length ? values[i] : rest));
   const texture = (width, height, data) => {
     const made = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, made);
@@ -191,7 +201,8 @@ function openGraphics(field, anyDriver) {
   const { grid } = field, tables = grid && { grid: list(grid.table), ...(grid.nodes && { nodes: list(grid.nodes) }) };
   const passes = [{ shader: compiled(ENCODE(grid)), textures: { table: list(padded(field.table, field.features)), ...tables },
     ints: { out4: quarter(field.features), wide: grid ? grid.features : 0 }, height: quarter(field.features),
-    levels: grid && Int32Array.from(grid.levels.flatMap(({ cells, first, mask }) => [...cells, first, mask])),
+    levels: grid && { cells: Int32Array.from(grid.levels.flatMap(({ cells }) => four(cells, 0))),
+      starts: Int32Array.from(grid.levels.flatMap(({ first, mask }) => [first, mask])) },
     floats: { snap: grid ? grid.snap : 0, band: field.filter ? field.filter.bandwidth : 0, kappa: field.filter ? field.filter.kappa : 0,
       middle: field.filter ? field.filter.middle : 0 } }];
   for (const layer of field.layers) {
@@ -208,9 +219,8 @@ function openGraphics(field, anyDriver) {
   });
   if (gl.checkFramebufferStatus(gl.FRAMEBUFFER) !== gl.FRAMEBUFFER_COMPLETE) throw Error("float targets do not work");
   const given = texture(ROW, blocks, null), held = new Float32Array(ROW * blocks * 4);
-  const four = (values, rest) => [0, 1, 2, 3].map((i) => (i < values.length ? values[i] : rest));
 
-  const draw = (pass, source, target, rows) => {
+  const draw = (pass, source, target, rows, plane) => {
     gl.useProgram(pass.shader.program);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target.frame);
     gl.viewport(0, 0, ROW, rows * pass.height);
@@ -222,7 +232,12 @@ function openGraphics(field, anyDriver) {
       gl.bindTexture(gl.TEXTURE_2D, bound);
       gl.uniform1i(at, unit++);
     }
-    if (pass.levels) gl.uniform4iv(pass.shader.at("levels"), pass.levels);
+    if (pass.levels) {
+      gl.uniform4iv(pass.shader.at("cells"), pass.levels.cells);
+      gl.uniform2iv(pass.shader.at("starts"), pass.levels.starts);
+    }
+    gl.uniform2iv(pass.shader.at("shown"), plane.axes);
+    gl.uniform4fv(pass.shader.at("held"), four(plane.at, 0));
     for (const [name, value] of Object.entries(pass.ints)) gl.uniform1i(pass.shader.at(name), value);
     for (const [name, value] of Object.entries(pass.floats)) gl.uniform1f(pass.shader.at(name), value);
     gl.uniform4fv(pass.shader.at("range"), four(field.range, 0));
@@ -230,12 +245,12 @@ function openGraphics(field, anyDriver) {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   };
 
-  const run = async (places) => {
+  const run = async (places, plane) => {
     const count = places.length / 3, rows = Math.ceil(count / ROW);
     for (let p = 0; p < count; p++) held.set(places.subarray(3 * p, 3 * p + 3), 4 * p);
     gl.bindTexture(gl.TEXTURE_2D, given);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, ROW, rows, gl.RGBA, gl.FLOAT, held);
-    passes.forEach((pass, i) => draw(pass, i ? targets[(i + 1) % 2].made : given, targets[i % 2], rows));
+    passes.forEach((pass, i) => draw(pass, i ? targets[(i + 1) % 2].made : given, targets[i % 2], rows, plane));
     const buffer = gl.createBuffer(), values = new Float32Array(rows * ROW * 4);
     gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
     gl.bufferData(gl.PIXEL_PACK_BUFFER, values.byteLength, gl.STREAM_READ);
@@ -251,7 +266,7 @@ function openGraphics(field, anyDriver) {
     return values.subarray(0, 4 * count);
   };
   let last = Promise.resolve(); // one after the other: they share the textures
-  const evaluate = (places) => (last = last.catch(() => {}).then(() => run(places)));
+  const evaluate = (places, plane) => (last = last.catch(() => {}).then(() => run(places, plane)));
   return { name: "WebGL2", lanes: 1, batch: ROW * blocks, evaluate };
 }
 
@@ -283,9 +298,9 @@ function link(gl, fragment) {
 
 // Features beyond the last are the constant 0: frequency 0, no filter.
 function padded(table, features) {
-  const full = Math.ceil(features / 4) * 4, out = new Float32Array(full * 4);
+  const full = Math.ceil(features / 4) * 4, out = new Float32Array(full * 8);
   out.set(table);
-  for (let c = features; c < full; c++) out[4 * c + 3] = -1;
+  for (let c = features; c < full; c++) out[8 * c + 5] = -1;
   return out;
 }
 

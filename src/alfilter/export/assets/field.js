@@ -1,10 +1,16 @@
 "use strict";
-// The field in plain script: what Python wrote, read back and evaluated. The page runs it on one point under the
-// cursor; the workers run the same text on whole tiles; webgl.js does the same on the graphics processor.
+// The field in script: what Python wrote, read back and evaluated. The page runs it on one point under the cursor; the
+// workers run the same text on whole tiles; engines.js does the same on the graphics processor.
+//
+// A point is three numbers: its places on the two axes that are shown, and α there. A plane says which axes these are,
+// and where the others are held: { axes: [down, right], at: coordinates }.
 
-/* exported readField, alphaAt, bandResponse, cutOff, evaluateField, serveField */
+/* exported readField, alphaAt, bandResponse, cutOff, evaluateField, serveField, locate */
+/* global openProducts */
 
 const LANES = 4; // values a point has on its way out: RGBA
+const AXES = 4; // coordinates that a row of numbers has room for
+const PRIMES = [1, 2654435761, 805459861, 3674653429]; // of the spatial hash
 
 function readField(program, bytes) {
   const all = new Float32Array(bytes);
@@ -12,7 +18,7 @@ function readField(program, bytes) {
   const wide = (part) => Float64Array.from(take(part)); // double precision costs nothing here
   return {
     ...program,
-    table: take(program.table), // per feature: two frequencies in turns (or level and which), kind, filter's channel
+    table: take(program.table), // per feature: four frequencies in turns (or level and which), kind, filter's channel
     grid: program.grid && { ...program.grid, table: take(program.grid.table), nodes: program.grid.nodes && take(program.grid.nodes) },
     alpha: program.alpha && { ...program.alpha, values: take(program.alpha.values) },
     layers: program.layers.map((layer) => ({ ...layer, weight: wide(layer.weight), bias: wide(layer.bias),
@@ -20,15 +26,36 @@ function readField(program, bytes) {
   };
 }
 
-// α(x): bilinear between the grid's nodes, whose ends sit on -1 and 1.
-function alphaAt(field, x0, x1) {
-  const { rows, columns, values } = field.alpha;
-  const y = Math.min(Math.max((x0 + 1) / 2, 0), 1) * (rows - 1), x = Math.min(Math.max((x1 + 1) / 2, 0), 1) * (columns - 1);
-  const i = Math.min(Math.floor(y), Math.max(rows - 2, 0)), j = Math.min(Math.floor(x), Math.max(columns - 2, 0));
-  const below = Math.min(i + 1, rows - 1) * columns, here = i * columns, next = Math.min(j + 1, columns - 1);
-  const v = y - i, u = x - j;
-  return (1 - v) * ((1 - u) * values[here + j] + u * values[here + next])
-    + v * ((1 - u) * values[below + j] + u * values[below + next]);
+// The coordinates of a point of a plane.
+function locate({ axes, at }, x0, x1, out) {
+  for (let k = 0; k < AXES; k++) out[k] = at[k] ?? 0;
+  out[axes[0]] = x0;
+  out[axes[1]] = x1;
+  return out;
+}
+
+// α(x): d-linear between the grid's nodes, whose ends sit on -1 and 1.
+function alphaAt({ alpha: { shape, values } }, x) {
+  let low = 0, sum = 0; // flat index of the lower corner
+  const steps = [], parts = [];
+  for (let k = 0, size = shape.length; k < size; k++) {
+    const place = Math.min(Math.max((x[k] + 1) / 2, 0), 1) * (shape[k] - 1);
+    const lower = Math.min(Math.floor(place), Math.max(shape[k] - 2, 0));
+    low = low * shape[k] + lower;
+    for (let j = 0; j < steps.length; j++) steps[j] *= shape[k];
+    steps.push(shape[k] > 1 ? 1 : 0);
+    parts.push(place - lower);
+  }
+  for (let corner = 0; corner < 1 << shape.length; corner++) {
+    let at = low, weight = 1;
+    for (let k = 0; k < shape.length; k++) {
+      const far = (corner >> k) & 1;
+      at += far * steps[k];
+      weight *= far ? parts[k] : 1 - parts[k];
+    }
+    if (weight) sum += weight * values[at];
+  }
+  return sum;
 }
 
 // H_B^c = σ(κ(c-a+B/2)) σ(κ(B/2-c+a)) (1-e^(-κB)) with a = α + middle: what the filter lets pass of channel or level c.
@@ -56,32 +83,37 @@ const SHAPES = {
   finer: (z, omega) => Math.sin(omega * (Math.abs(z) + 1) * z),
 };
 
-// The values at `count` places, three numbers each: x0, x1 and α there. Returns four numbers each.
-function evaluateField(field, places, count) {
-  let z = encode(field, places, count);
-  for (const layer of field.layers) z = gated(layer, activate(layer, affine(layer, z, count)), places, count);
+// The values at `count` points of a plane. Returns four numbers each. products: of `openProducts`, where there are.
+function evaluateField(field, places, count, plane, products = null) {
+  const x = new Float64Array(AXES * count), here = new Float64Array(AXES);
+  for (let p = 0; p < count; p++) x.set(locate(plane, places[3 * p], places[3 * p + 1], here), AXES * p);
+  let z = encode(field, x, places, count);
+  field.layers.forEach((layer, k) => {
+    z = gated(layer, activate(layer, products ? products.affine(k, z, count) : affine(layer, z, count)), x, count);
+  });
   const out = new Float32Array(count * LANES), width = field.shift.length;
   for (let p = 0; p < count; p++)
     for (let c = 0; c < width; c++) out[p * LANES + c] = z[p * width + c] * field.range[c] + field.shift[c];
   return out;
 }
 
-function encode(field, places, count) {
-  const { table, filter, features } = field, turn = 2 * Math.PI, out = new Float64Array(count * features);
-  const corners = field.grid && { rows: new Int32Array(4), weights: new Float64Array(4) };
+function encode(field, x, places, count) {
+  const { table, filter, features, grid } = field, turn = 2 * Math.PI, out = new Float64Array(count * features);
+  const corners = grid && { rows: new Int32Array(16), weights: new Float64Array(16), count: 1 << field.dims };
   let passed = 1; // of the level at hand
   for (let p = 0, k = 0; p < count; p++) {
-    const x0 = places[3 * p], x1 = places[3 * p + 1], alpha = places[3 * p + 2];
-    for (let c = 0; c < features; c++, k++) {
-      if (table[4 * c + 2] === 3) {
-        if (table[4 * c + 1] === 0) {
-          findCorners(field.grid, table[4 * c], x0, x1, corners);
-          passed = table[4 * c + 3] < 0 ? 1 : bandResponse(filter, table[4 * c + 3], alpha);
+    const at = AXES * p, alpha = places[3 * p + 2];
+    for (let c = 0, r = 0; c < features; c++, k++, r += 8) {
+      const kind = table[r + 4], channel = table[r + 5];
+      if (kind === 3) {
+        if (table[r + 1] === 0) {
+          findCorners(grid, grid.levels[table[r]], x, at, corners);
+          passed = channel < 0 ? 1 : bandResponse(filter, channel, alpha);
         }
-        out[k] = passed * blend(field.grid, corners, table[4 * c + 1]);
+        out[k] = passed * blend(grid, corners, table[r + 1]);
         continue;
       }
-      const angle = table[4 * c] * x0 + table[4 * c + 1] * x1, kind = table[4 * c + 2], channel = table[4 * c + 3];
+      const angle = table[r] * x[at] + table[r + 1] * x[at + 1] + table[r + 2] * x[at + 2] + table[r + 3] * x[at + 3];
       const value = kind === 0 ? angle : kind === 1 ? Math.sin(turn * angle) : Math.cos(turn * angle);
       out[k] = channel < 0 ? value : value * bandResponse(filter, channel, alpha);
     }
@@ -89,27 +121,34 @@ function encode(field, places, count) {
   return out;
 }
 
-// Rows and bilinear weights of the four nodes around a place on one level; a node without a row weighs nothing.
-function findCorners(grid, level, x0, x1, { rows, weights }) {
-  const { cells, first, mask } = grid.levels[level], lower = [0, 0], part = [0, 0];
-  [x0, x1].forEach((x, k) => {
-    let at = (Math.min(Math.max(x, -1), 1) + 1) * (cells[k] / 2);
-    if (Math.abs(at - Math.round(at)) <= grid.snap) at = Math.round(at);
-    lower[k] = Math.min(Math.floor(at), Math.max(cells[k] - 1, 0));
-    part[k] = at - lower[k];
-  });
-  for (let corner = 0; corner < 4; corner++) {
-    const a = corner & 1, b = corner >> 1, i = Math.min(lower[0] + a, cells[0]), j = Math.min(lower[1] + b, cells[1]);
-    const node = first + (mask ? (i ^ Math.imul(j, 2654435761)) & mask : i * (cells[1] + 1) + j); // the spatial hash
-    const row = grid.nodes ? grid.nodes[node] : node;
+const LOWER = new Int32Array(AXES), PART = new Float64Array(AXES);
+
+// Rows and d-linear weights of the nodes around a place on one level; a node without a row weighs nothing.
+function findCorners(grid, { cells, first, mask }, x, at, { rows, weights, count }) {
+  const dims = cells.length;
+  for (let k = 0; k < dims; k++) {
+    let place = (Math.min(Math.max(x[at + k], -1), 1) + 1) * (cells[k] / 2);
+    if (Math.abs(place - Math.round(place)) <= grid.snap) place = Math.round(place);
+    LOWER[k] = Math.min(Math.floor(place), Math.max(cells[k] - 1, 0));
+    PART[k] = place - LOWER[k];
+  }
+  for (let corner = 0; corner < count; corner++) {
+    let dense = 0, mixed = 0, weight = 1;
+    for (let k = 0; k < dims; k++) {
+      const far = (corner >> k) & 1, node = Math.min(LOWER[k] + far, cells[k]);
+      if (mask) mixed ^= Math.imul(node, PRIMES[k]); // the spatial hash
+      else dense = dense * (cells[k] + 1) + node;
+      weight *= far ? PART[k] : 1 - PART[k];
+    }
+    const node = first + (mask ? mixed & mask : dense), row = grid.nodes ? grid.nodes[node] : node;
     rows[corner] = Math.max(row, 0);
-    weights[corner] = row < 0 ? 0 : (a ? part[0] : 1 - part[0]) * (b ? part[1] : 1 - part[1]);
+    weights[corner] = row < 0 ? 0 : weight;
   }
 }
 
-function blend({ table, features }, { rows, weights }, which) {
+function blend({ table, features }, { rows, weights, count }, which) {
   let sum = 0;
-  for (let corner = 0; corner < 4; corner++) sum += weights[corner] * table[rows[corner] * features + which];
+  for (let corner = 0; corner < count; corner++) sum += weights[corner] * table[rows[corner] * features + which];
   return sum;
 }
 
@@ -153,16 +192,21 @@ function activate({ shape, omega, scale }, z) {
 }
 
 // z ⊙ g(x): a wave in turns, a wave under a bell, or a leaky ReLU of the coordinates, one for every output.
-function gated({ gate, outputs, scale }, z, places, count) {
+function gated({ gate, outputs, scale }, z, x, count) {
   if (!gate) return z;
   const { kind, rows } = gate;
   for (let p = 0, k = 0; p < count; p++) {
-    const x0 = places[3 * p], x1 = places[3 * p + 1];
+    const at = AXES * p;
     for (let o = 0; o < outputs; o++, k++) {
-      const r = 8 * o, t = rows[r] * x0 + rows[r + 1] * x1 + rows[r + 2];
+      const r = 3 * AXES * o;
+      let t = rows[r + AXES], away = 0;
+      for (let a = 0; a < AXES; a++) {
+        t += rows[r + a] * x[at + a];
+        away += (x[at + a] - rows[r + 2 * AXES + a]) ** 2;
+      }
       if (kind === "leaky") z[k] *= Math.max(t, scale * t);
       else z[k] *= Math.sin(2 * Math.PI * t);
-      if (kind === "gabor") z[k] *= Math.exp(-0.5 * rows[r + 3] * ((x0 - rows[r + 4]) ** 2 + (x1 - rows[r + 5]) ** 2));
+      if (kind === "gabor") z[k] *= Math.exp(-0.5 * rows[r + AXES + 1] * away);
     }
   }
   return z;
@@ -170,13 +214,14 @@ function gated({ gate, outputs, scale }, z, places, count) {
 
 // In a worker: one field, then tile after tile.
 function serveField() {
-  let field = null;
+  let field = null, products = null;
   self.onmessage = ({ data }) => {
     if (data.program) {
       field = readField(data.program, data.bytes);
+      products = openProducts(field.layers);
       return;
     }
-    const values = evaluateField(field, data.places, data.places.length / 3);
+    const values = evaluateField(field, data.places, data.places.length / 3, data.plane, products);
     self.postMessage({ id: data.id, values }, [values.buffer]);
   };
 }

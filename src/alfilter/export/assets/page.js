@@ -1,14 +1,15 @@
 "use strict";
 // The page: what is looked at, and what is said about the place under the cursor.
 
-/* global readField, alphaAt, bandResponse, cutOff, evaluateField, openEngine, Tiles, SIDE, drawCurve, sayBand, drawAxes */
+/* global readField, alphaAt, bandResponse, cutOff, evaluateField, locate, openEngine, Sections, Tiles, SIDE, drawCurve, sayBand, drawAxes */
 
 (async () => {
   const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
   const program = JSON.parse(text("program"));
   const bytes = Uint8Array.from(atob(text("numbers").trim()), (c) => c.charCodeAt(0)).buffer;
   byId("numbers").remove();
-  const field = readField(program, bytes), [rows, columns] = field.shape, width = field.shift.length;
+  const field = readField(program, bytes), width = field.shift.length;
+  let [rows, columns] = field.shape;
   const canvas = byId("stage"), brush = canvas.getContext("2d");
   const scene = document.createElement("canvas"), behind = document.createElement("canvas");
   const view = { column: (columns - 1) / 2, row: (rows - 1) / 2, zoom: 1 }; // the middle, in samples; pixels per sample
@@ -36,6 +37,21 @@
   const tiles = new Tiles(field, colour, shade, () => refresh());
 
   // ── the view ─────────────────────────────────────────────────────────────────────────────────────────────────────
+  const domain = (position, count) => (count > 1 ? (2 * position - (count - 1)) / (count - 1) : 0);
+  const settled = async () => { while (tiles.progress < 1 || waiting) await new Promise((done) => setTimeout(done, 10)); };
+  const sections = program.layout && new Sections({
+    layout: program.layout, whole: program.whole, rate: program.rate, settled,
+    moved: () => { follow(); look(); }, turned: () => { follow(); fit(); },
+  });
+  function follow() { // the plane that the controls say
+    [rows, columns] = field.shape = sections.shape;
+    tiles.isPlaying = Boolean(sections.playing);
+    tiles.move({ axes: sections.axes, at: sections.whole.map((n, axis) => domain(sections.places[axis], n)) });
+  }
+  if (sections) {
+    follow();
+    byId("plane-key").hidden = sections.whole.length < 3;
+  }
   const fitting = () => Math.min(canvas.width / columns, canvas.height / rows);
   const corner = () => ({ // the first pixel on screen, counted from the picture's corner
     left: Math.round((view.column + 0.5) * view.zoom - canvas.width / 2),
@@ -68,7 +84,7 @@
   function look() {
     tiles.look({ ...corner(), width: canvas.width, height: canvas.height, zoom: view.zoom });
     byId("zoom").value = `${view.zoom >= 10 ? Math.round(view.zoom) : view.zoom.toFixed(view.zoom < 0.995 ? 2 : 1)}×`;
-    const what = program.axes ? `${program.values[0]} over ${program.axes.map((axis) => `${axis.name} from ${brief(axis.low)} to ${brief(axis.high)}`).join(" and ")}` : `${columns} by ${rows} samples`;
+    const what = program.axes ? `${program.values[0]} over ${program.axes.map((axis) => `${axis.name} from ${brief(axis.low)} to ${brief(axis.high)}`).join(" and ")}` : `${columns} by ${rows} samples${sections && sections.held.length ? `, ${sections.held.map((axis) => `${sections.layout.axes[axis]} ${sections.places[axis]}`).join(", ")}` : ""}`;
     canvas.setAttribute("aria-label", `${program.title}: ${what}, shown ${byId("zoom").value}`);
     refresh();
   }
@@ -130,12 +146,11 @@
   }
 
   // ── the place under the cursor ───────────────────────────────────────────────────────────────────────────────────
-  const domain = (position, count) => (count > 1 ? (2 * position - (count - 1)) / (count - 1) : 0);
   function at(row, column) {
     const down = domain(row, rows), right = domain(column, columns);
     const [x0, x1] = program.axes ? [right, -down] : [down, right];
-    const alpha = field.alpha ? Math.min(alphaAt(field, x0, x1), tiles.cap) : null;
-    const values = [...evaluateField(field, Float64Array.of(x0, x1, alpha ?? 0), 1).subarray(0, width)];
+    const alpha = field.alpha ? Math.min(alphaAt(field, locate(tiles.plane, x0, x1, [])), tiles.cap) : null;
+    const values = [...evaluateField(field, Float64Array.of(x0, x1, alpha ?? 0), 1, tiles.plane).subarray(0, width)];
     const response = field.filter ? Array.from({ length: field.filter.channels }, (_, c) => bandResponse(field.filter, c, alpha)) : null;
     return { x: [x0, x1], values, alpha, response };
   }
@@ -148,7 +163,7 @@
     if (found) colour([...found.values, 0, 0, 0], 0, 1, dot);
     const lines = !found ? [["Place", "outside the field"]] : [
       ["Place", program.axes ? program.axes.map((axis, k) => `${axis.name} ${place(axis, found.x[k])}`).join(", ")
-        : `row ${here.row.toFixed(digits)}, column ${here.column.toFixed(digits)}`],
+        : sections ? sections.place(here.column, here.row, digits) : `row ${here.row.toFixed(digits)}, column ${here.column.toFixed(digits)}`],
       [program.values ? program.values.join(", ") : "Value", found.values.map((v) => (program.values ? brief(v) : fixed(v, 3))).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
       ...(field.alpha ? [["Cut-off", `${rounded(cutOff(field.filter, found.alpha))} cycles per ${field.filter.unit}`]] : []),
     ];
@@ -231,7 +246,7 @@
     ArrowLeft: () => setView({ column: view.column - step() }), ArrowRight: () => setView({ column: view.column + step() }),
     ArrowUp: () => setView({ row: view.row - step() }), ArrowDown: () => setView({ row: view.row + step() }),
     "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(0.5), 0: fit, 1: () => setView({ zoom: 1 }),
-    a: () => field.alpha && show(opacity > 0 ? 0 : 60),
+    a: () => field.alpha && show(opacity > 0 ? 0 : 60), "[": () => sections?.step(-1), "]": () => sections?.step(1),
   };
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
@@ -293,14 +308,14 @@
   start(await openEngine(field, program, bytes, code, wanted));
   // for tests and for the curious: the same numbers the page shows
   window.alfilter = {
-    field, view, at, setView, show, corner, detail,
+    field, view, at, setView, show, corner, detail, sections, settled,
     get engine() { return tiles.engine.name; },
     get progress() { return tiles.progress; },
     get still() { return tiles.progress === 1 && !waiting; }, // everything is evaluated and painted
     get tiles() { return tiles.kept.size; },
     evaluate: async (points) => {
-      const places = Float32Array.from(points.flatMap(([a, b]) => [a, b, field.alpha ? Math.min(alphaAt(field, a, b), tiles.cap) : 0]));
-      return Array.from(await tiles.engine.evaluate(places));
+      const places = Float32Array.from(points.flatMap(([a, b]) => [a, b, field.alpha ? Math.min(alphaAt(field, locate(tiles.plane, a, b, [])), tiles.cap) : 0]));
+      return Array.from(await tiles.engine.evaluate(places, tiles.plane));
     },
   };
 })();

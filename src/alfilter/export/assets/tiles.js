@@ -5,7 +5,7 @@
 // over up to 4 × 4 places in it: one alone would alias.
 
 /* exported Tiles, SIDE */
-/* global alphaAt */
+/* global alphaAt, locate */
 
 const SIDE = 64; // screen pixels of a tile
 const STEPS = [16, 4, 1]; // pixels between two samples, pass after pass
@@ -17,15 +17,27 @@ class Tiles {
   constructor(field, colour, shade, changed) {
     Object.assign(this, { field, colour, shade, changed, kept: new Map(), queue: [], zoom: 0, busy: 0, todo: 0, done: 0 });
     this.version = 0;
+    this.plane = { axes: [0, 1], at: [0, 0] };
+    this.here = new Float64Array(4);
     this.cap = Infinity; // of α
   }
 
-  // Evaluate again with α capped: what is there stays until something better has come.
+  // Evaluate again with α capped, or on another plane: what is there stays until something better has come.
   limit(cap) {
     if (cap === this.cap) return;
     this.cap = cap;
-    this.round = (this.round ?? 0) + 1; // what is on its way is of another cap
-    for (const tile of this.kept.values()) Object.assign(tile, { step: Infinity, parts: undefined, sum: null });
+    this.again();
+  }
+
+  move(plane) {
+    if (plane.axes.some((axis, k) => axis !== this.plane.axes[k])) this.kept.clear();
+    this.plane = plane;
+    this.again();
+  }
+
+  again() {
+    this.round = (this.round ?? 0) + 1; // what is on its way is of another cap or plane
+    for (const tile of this.kept.values()) Object.assign(tile, { step: Infinity, parts: undefined, sum: null, alpha: null });
   }
 
   use(engine) {
@@ -49,8 +61,9 @@ class Tiles {
     const away = (t) => Math.hypot((t.tx + 0.5) * SIDE - left - width / 2, (t.ty + 0.5) * SIDE - top - height / 2);
     wanted.sort((a, b) => away(a) - away(b));
     this.shown = wanted;
-    this.queue = STEPS.flatMap((step) => wanted.filter((t) => t.step > step).map((tile) => ({ tile, step })));
-    for (let part = 0; part < this.each ** 2 && this.each > 1; part++)
+    const steps = this.isPlaying ? [this.finest] : STEPS;
+    this.queue = steps.flatMap((step) => wanted.filter((t) => t.step > step).map((tile) => ({ tile, step })));
+    for (let part = 0; part < this.each ** 2 && this.each > 1 && !this.isPlaying; part++)
       for (const tile of wanted) if (tile.step > 0 && !tile.parts?.has(part)) this.queue.push({ tile, step: 1, part });
     this.todo = wanted.length * SIDE * SIDE;
     for (const key of this.kept.keys()) {
@@ -66,7 +79,8 @@ class Tiles {
     return Math.min(MOST, Math.max(1, Math.ceil(1 / this.zoom - 1e-6)));
   }
 
-  get finest() {
+  get finest() { // while frames are played, a sample is enough for what is between it and the next
+    if (this.isPlaying) return STEPS.find((step) => step <= Math.max(1, this.zoom));
     return this.each > 1 ? 0 : 1;
   }
 
@@ -93,7 +107,7 @@ class Tiles {
         const right = at(tile.tx, j, columns, inside[1]), x0 = map ? right : down, x1 = map ? -down : right;
         out[p] = x0;
         out[p + 1] = x1;
-        out[p + 2] = this.field.alpha ? Math.min(alphaAt(this.field, x0, x1), cap) : 0;
+        out[p + 2] = this.field.alpha ? Math.min(alphaAt(this.field, locate(this.plane, x0, x1, this.here)), cap) : 0;
       }
     }
   }
@@ -116,7 +130,7 @@ class Tiles {
     this.busy++;
     let values = null;
     try {
-      values = await this.engine.evaluate(places);
+      values = await this.engine.evaluate(places, this.plane);
     } catch (error) {
       if (version === this.version) this.failed?.(error);
       return;

@@ -3,9 +3,10 @@
 import { Camera } from "./camera.js";
 import { Controls } from "./controls.js";
 import { short } from "./plots.js";
-import { Sections } from "./sections.js";
 import { Tiles } from "./tiles.js";
 import { Tour } from "./tour.js";
+
+/* global Sections */
 
 const $ = (id) => document.getElementById(id);
 const MARKS = 20; // screen pixels per sample from which the samples' places are marked
@@ -13,7 +14,10 @@ const MARKS = 20; // screen pixels per sample from which the samples' places are
 class View {
   constructor(about) {
     this.about = about;
-    this.sections = new Sections(this);
+    this.sections = new Sections({ // of the script that the exported page has, too
+      layout: about.layout, whole: about.models[0].shape, rate: about.rate,
+      moved: () => this.cutMoved(), turned: () => this.cutTurned(), settled: () => this.settled(),
+    });
     this.state = {
       mode: "one", first: "m0", second: about.models.length > 1 ? "m1" : about.reference ? "nearest" : about.models[0].alpha ? "m0:learned" : "m0",
       beside: [], detail: null, overlay: "none", level: 0, opacity: 0.65, cut: 0.5, gain: 8, marks: true,
@@ -31,6 +35,21 @@ class View {
     this.arrange();
     new ResizeObserver(() => this.resize()).observe($("stage"));
     this.listen();
+  }
+
+  // another place of the plane, or another plane
+
+  cutMoved() {
+    this.refresh();
+    if (this.probe) this.controls.look();
+  }
+
+  cutTurned() {
+    const [rows, columns] = this.shape;
+    for (const part of [this.camera, this.tiles]) Object.assign(part, { rows, columns });
+    this.probe = null;
+    for (const pane of this.panes) pane.before = [];
+    this.fit();
   }
 
   // ---- what is shown

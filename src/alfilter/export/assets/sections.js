@@ -1,20 +1,26 @@
-// The plane of a volume or a video that the page shows: which axes, where the others are held, and playing along time.
+"use strict";
+// The plane of a volume or a video that a page shows: which axes, where the others are held, and playing along time.
+// The live page and the exported one share it.
 
-const $ = (id) => document.getElementById(id);
-const STEP = 0.25; // samples between two places of a slider: planes between the samples are the field's own
+/* exported Sections */
 
-export class Sections {
-  constructor(view) {
-    this.view = view;
-    this.layout = view.about.layout;
-    this.whole = view.about.models[0].shape;
-    this.places = this.whole.map((n) => Math.floor((n - 1) / 2)); // of every axis, in samples
+const PLACE_STEP = 0.25; // samples between two places of a slider: planes between the samples are the field's own
+
+class Sections {
+  // layout: names and planes. whole: samples along every axis. rate: frames a second. moved, turned: called when a place
+  // or the plane has changed. settled: promises that what is asked for is on the screen.
+  constructor({ layout, whole, rate, moved, turned, settled }) {
+    Object.assign(this, { layout, whole, rate, moved, turned, settled });
+    this.places = whole.map((n) => Math.floor((n - 1) / 2)); // of every axis, in samples
     this.plane = 0;
     this.playing = null;
-    for (const node of document.querySelectorAll("[data-thing]")) node.textContent = this.layout.thing;
-    $("stage").setAttribute("aria-label", `The ${this.layout.thing}`);
-    $("s-plane").hidden = this.whole.length < 3;
-    if (this.whole.length > 2) this.controls();
+    for (const node of document.querySelectorAll("[data-thing]")) node.textContent = layout.thing;
+    this.by("s-plane").hidden = whole.length < 3;
+    if (whole.length > 2) this.controls();
+  }
+
+  by(id) {
+    return document.getElementById(id);
   }
 
   get axes() {
@@ -42,13 +48,13 @@ export class Sections {
   // a place of the plane by the names of its axes
   place(x, y, digits) {
     const [down, right] = this.axes.map((axis) => this.layout.axes[axis]);
-    return [`${right} ${x.toFixed(digits)}`, `${down} ${y.toFixed(digits)}`, ...this.held.map((axis) => `${this.layout.axes[axis]} ${this.places[axis]}`)].join(", ");
+    return [`${down} ${y.toFixed(digits)}`, `${right} ${x.toFixed(digits)}`, ...this.held.map((axis) => `${this.layout.axes[axis]} ${this.places[axis]}`)].join(", ");
   }
 
   controls() {
-    $("h-plane").textContent = `Plane of the ${this.layout.thing}`;
+    this.by("h-plane").textContent = `Plane of the ${this.layout.thing}`;
     const { axes, planes } = this.layout;
-    $("planes").replaceChildren(...planes.map(([down, right], k) => {
+    this.by("planes").replaceChildren(...planes.map(([down, right], k) => {
       const label = document.createElement("label"), words = document.createElement("span");
       const box = Object.assign(document.createElement("input"), { type: "radio", name: "plane", value: k, checked: k === 0 });
       box.addEventListener("change", () => this.turn(k));
@@ -61,9 +67,9 @@ export class Sections {
 
   sliders() {
     this.stop();
-    $("held").replaceChildren(...this.held.map((axis) => {
+    this.by("held").replaceChildren(...this.held.map((axis) => {
       const row = document.createElement("div"), label = document.createElement("label"), top = document.createElement("span");
-      const range = Object.assign(document.createElement("input"), { type: "range", min: 0, max: this.whole[axis] - 1, step: STEP, id: `held-${axis}` });
+      const range = Object.assign(document.createElement("input"), { type: "range", min: 0, max: this.whole[axis] - 1, step: PLACE_STEP, id: `held-${axis}` });
       row.className = "row";
       label.className = "range grow";
       range.value = this.places[axis];
@@ -83,30 +89,25 @@ export class Sections {
   }
 
   say(axis) {
-    const at = this.places[axis], { rate } = this.view.about;
+    const at = this.places[axis], { rate } = this;
     const time = axis === this.layout.time && rate ? `, ${(at / rate).toFixed(2)} s` : "";
     const between = Number.isInteger(at) ? "" : ", between";
-    $(`held-out-${axis}`).textContent = `${at} of 0 to ${this.whole[axis] - 1}${time}${between}`;
-    $(`held-${axis}`).setAttribute("aria-valuetext", $(`held-out-${axis}`).textContent);
+    this.by(`held-out-${axis}`).textContent = `${at} of 0 to ${this.whole[axis] - 1}${time}${between}`;
+    this.by(`held-${axis}`).setAttribute("aria-valuetext", this.by(`held-out-${axis}`).textContent);
   }
 
   // show another pair of axes
   turn(plane) {
     this.plane = plane;
     this.sliders();
-    const [rows, columns] = this.shape, { view } = this;
-    for (const part of [view.camera, view.tiles]) Object.assign(part, { rows, columns });
-    view.probe = null;
-    for (const pane of view.panes) pane.before = [];
-    view.fit();
+    this.turned();
   }
 
   hold(axis, place) {
     this.places[axis] = Math.min(Math.max(place, 0), this.whole[axis] - 1);
-    $(`held-${axis}`).value = this.places[axis];
+    this.by(`held-${axis}`).value = this.places[axis];
     this.say(axis);
-    this.view.refresh();
-    if (this.view.probe) this.view.controls.look();
+    this.moved();
   }
 
   // the first axis that is not shown, by keys
@@ -119,14 +120,14 @@ export class Sections {
   // frame after frame at the video's rate, or as fast as they come; while it plays, a pixel per sample is enough
   async play() {
     const turn = (this.playing = {}), axis = this.layout.time, last = this.whole[axis] - 1;
-    $("play-time").textContent = "❚❚";
-    $("play-time").setAttribute("aria-label", "Stop");
+    this.by("play-time").textContent = "❚❚";
+    this.by("play-time").setAttribute("aria-label", "Stop");
     const from = this.places[axis] >= last ? -1 : Math.floor(this.places[axis]);
     for (let frame = from + 1; frame <= last && this.playing === turn; frame++) {
       const began = performance.now();
       this.hold(axis, frame);
-      await Promise.race([this.view.settled(), new Promise((resolve) => setTimeout(resolve, 3000))]);
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, 1000 / (this.view.about.rate || 12) - (performance.now() - began))));
+      await Promise.race([this.settled(), new Promise((resolve) => setTimeout(resolve, 3000))]);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, 1000 / (this.rate || 12) - (performance.now() - began))));
     }
     if (this.playing === turn) this.stop();
   }
@@ -134,8 +135,8 @@ export class Sections {
   stop() {
     if (!this.playing) return;
     this.playing = null;
-    $("play-time").textContent = "▶";
-    $("play-time").setAttribute("aria-label", "Play");
-    this.view.refresh(); // as fine as the screen now
+    this.by("play-time").textContent = "▶";
+    this.by("play-time").setAttribute("aria-label", "Play");
+    this.moved(); // as fine as the screen now
   }
 }
