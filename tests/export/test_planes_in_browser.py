@@ -1,4 +1,4 @@
-"""The exported page of volumes and videos: the same values as torch on every plane, by both engines; moved and played."""
+"""The exported page of volumes and videos: torch's values on every plane, by both engines; moved and played."""
 
 from __future__ import annotations
 
