@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from alfilter.errors import UserError
-from alfilter.files import replacing, write_bytes, write_text
+from alfilter.files import find_temporary_folder, replacing, write_bytes, write_text
 
 
 def test_text_and_bytes(tmp_path: Path) -> None:
@@ -115,3 +116,24 @@ def test_the_rename_is_pushed_to_the_disk_too(tmp_path: Path, monkeypatch: pytes
     write_text(tmp_path / "a.txt", "x")
     assert len(synced) == 2
     assert synced[1] == str(tmp_path.resolve())
+
+
+def test_shared_memory_takes_the_place_of_a_missing_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "."))
+    find_temporary_folder(tmp_path / "memory")
+    assert tempfile.gettempdir() == str(tmp_path), "a usual place stays"
+    for lost in (str(tmp_path / "here"), None):  # the working directory, or none at all
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.setattr(tempfile, "_get_default_tempdir", _raising if lost is None else lambda lost=lost: lost)
+        find_temporary_folder(tmp_path / "missing")
+        assert tempfile.tempdir == lost, "nothing is better than a place that cannot be used"
+        find_temporary_folder(tmp_path)
+        assert (tempfile.gettempdir(), os.environ["TMPDIR"]) == (str(tmp_path), str(tmp_path))
+        monkeypatch.delenv("TMPDIR")
+
+
+def _raising() -> str:
+    raise FileNotFoundError("no usable temporary directory")

@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks.campaigns.originals import make_originals
 from benchmarks.campaigns.processes import context, without_pictures
-from benchmarks.campaigns.warm import HOME
+from benchmarks.campaigns.warm import HOME, ONLY
 
 SMALL = ("--set", "width=8", "--set", "depth=1")
 GROUP = ("--threads", "2", "--train", "micro=16", "--snapshots", "4", "--checkpoint-every", "0", "--quiet", "--json")
@@ -195,7 +195,15 @@ def campaign(kills: int, seed: int, only: str = "") -> int:
         home.mkdir()
         work.mkdir()
         make_originals(home)
-        os.environ[HOME] = str(home)  # what the processes have read before they start
+        kinds = (
+            "image",
+            "octree",
+            "acorn",
+            "grid",
+            "points",
+            "shape",
+        )  # what the processes have read before they start
+        os.environ[HOME], os.environ[ONLY] = str(home), " ".join(f"{kind}.safetensors" for kind in kinds)
         scenes = [name for name in SCENES if only in name]
         references = {name: undisturbed(name, home, work) for name in scenes}
         while sent < kills:

@@ -1,4 +1,4 @@
-"""Imported by the server that processes come from: reads every original once, so that nothing is loaded for the first
+"""Imported by the server that processes come from: reads originals once, so that nothing is loaded for the first
 time in the processes themselves."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 HOME = "ALFILTER_CAMPAIGN"  # the environment's name of the folder of originals
+ONLY = "ALFILTER_CAMPAIGN_KINDS"  # … of the kinds to read, all if it is not set
 
 
 def warm_up(home: Path) -> None:
@@ -25,7 +26,8 @@ def warm_up(home: Path) -> None:
         os.dup2(nowhere, number)
     try:
         with tempfile.TemporaryDirectory() as text:
-            for number, kind in enumerate(kinds()):
+            only = os.environ.get(ONLY, "").split()
+            for number, kind in enumerate(kind for kind in kinds() if not only or kind.name in only):
                 folder = Path(text) / str(number)
                 folder.mkdir()
                 file = copy_case(kind, home, folder, (home / kind.file).read_bytes())

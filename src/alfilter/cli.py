@@ -15,6 +15,7 @@ from alfilter import __version__
 from alfilter.commands import COMMANDS
 from alfilter.commands.streams import SafeStream, discard, open_standard_streams
 from alfilter.errors import UserError, nearest
+from alfilter.files import find_temporary_folder
 from alfilter.runtime.limits import check_address_space
 from alfilter.runtime.stages import Stopped
 
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # NumPy and SciPy would start a thread per core as they load, and interrupt this process where the system gives
     # none; what they compute here is small
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    find_temporary_folder()
     open_standard_streams()
     with redirect_stdout(SafeStream(sys.stdout, BrokenPipeError)), redirect_stderr(SafeStream(sys.stderr, OSError)):
         return _run(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,6 +47,20 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     """Write `data`, atomically."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def find_temporary_folder(shared_memory: Path = Path("/dev/shm")) -> None:
+    """Where the usual temporary folders are read-only, take the system's shared memory; libraries need some place.
+
+    Python would take the working directory, and leave compiled kernels and fonts there.
+    """
+    named = (os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
+    usual = {str(Path(name).resolve()) for name in (*named, "/tmp", "/var/tmp", "/usr/tmp") if name}
+    with suppress(FileNotFoundError):
+        if os.name == "nt" or str(Path(tempfile.gettempdir()).resolve()) in usual:
+            return
+    if os.access(shared_memory, os.W_OK | os.X_OK):
+        tempfile.tempdir = os.environ["TMPDIR"] = str(shared_memory)  # here, and in the processes started from here
 
 
 def _sync(path: Path) -> None:
