@@ -10,11 +10,11 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from tests.support.commands import TINY, alfilter, complaint, picture, start, without_figures
+from tests.support.waiting import wait_for
 
 from alfilter.errors import UserError
 from alfilter.methods import training
@@ -70,14 +70,6 @@ def test_same_seed_same_file(photo: Path, tmp_path: Path) -> None:
 STEPS = 400
 
 
-def wait_for(condition: Callable[[], bool], process: Any, patience: float = 60) -> None:
-    """Until something is true, or the process is over."""
-    end = time.monotonic() + patience
-    while not condition() and process.is_alive():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.003)
-
-
 def logged(folder: Path) -> int:
     try:
         return (folder / "history.jsonl").read_bytes().count(b"\n")
@@ -119,7 +111,7 @@ def test_killed_at_any_moment(
     ]
     for moment in moments:
         process = start(words, log)
-        wait_for(moment, process)
+        wait_for(lambda moment=moment, process=process: moment() or not process.is_alive())
         time.sleep(chance.random() * 0.02)
         process.kill()
         process.join()
@@ -140,7 +132,7 @@ def test_stopped_by_a_signal(number: int, code: int, undisturbed: dict[str, tupl
     folder, log = tmp_path / "out", tmp_path / "log"
     words = fit_words(photo, folder, STEPS, *MINI)
     process = start(words, log)
-    wait_for(lambda: logged(folder) >= 30, process)
+    wait_for(lambda: logged(folder) >= 30 or not process.is_alive())
     assert process.pid is not None
     os.kill(process.pid, number)
     process.join(60)
@@ -177,7 +169,7 @@ def test_a_signal_to_the_whole_group_stops_in_good_order(on_two_threads: tuple[P
     folder, log = tmp_path / "out", tmp_path / "log"
     words = fit_words(photo, folder, STEPS, *TWO)
     process = start(words, log, group=True)
-    wait_for(lambda: logged(folder) >= 30, process)
+    wait_for(lambda: logged(folder) >= 30 or not process.is_alive())
     assert process.pid is not None
     helpers = workers_of(process.pid)
     assert len(helpers) == 1
@@ -196,7 +188,7 @@ def test_a_killed_worker_leaves_a_checkpoint(on_two_threads: tuple[Path, Path], 
     folder, log = tmp_path / "out", tmp_path / "log"
     words = fit_words(photo, folder, STEPS, *TWO, "--quiet")
     process = start(words, log)
-    wait_for(lambda: logged(folder) >= 30, process)
+    wait_for(lambda: logged(folder) >= 30 or not process.is_alive())
     assert process.pid is not None
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     process.join(60)
@@ -212,7 +204,7 @@ def test_a_killed_worker_leaves_a_checkpoint(on_two_threads: tuple[Path, Path], 
 def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     photo, folder, log = picture(tmp_path / "photo.png"), tmp_path / "out", tmp_path / "log"
     process = start(fit_words(photo, folder, 100_000), log)
-    wait_for(lambda: logged(folder) >= 3, process)
+    wait_for(lambda: logged(folder) >= 3 or not process.is_alive())
     for how in ("--overwrite", "--resume"):
         said = complaint(*fit_words(photo, folder, 100_000), how)
         assert said == (

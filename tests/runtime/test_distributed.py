@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 from tests.support.commands import TINY, alfilter, picture, without_figures
+from tests.support.waiting import wait_for
 
 from alfilter.cli import main
 from alfilter.errors import UserError
@@ -109,13 +109,6 @@ def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, p
     assert codes(launch(command, [*words, str(cut), "--resume"], log)) == [0, 0]
     assert losses(cut) == losses(whole)  # to the bit
     assert (cut / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def test_a_budget_is_the_first_ones_clock(tmp_path: Path, photo: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.waiting import is_alive, wait_for
 
 from alfilter.errors import UserError
 from alfilter.runtime.fork_pool import ForkPool, WorkerLost, can_fork, cpu_seconds, shared_copy
@@ -206,14 +207,4 @@ def test_one_who_asks_no_more_takes_helpers_along() -> None:
     others = [int(word) for word in os.read(pipe, 100).split(b",")]
     os.kill(middle, signal.SIGKILL)
     os.waitpid(middle, 0)
-    deadline = time.monotonic() + 10
-    while any(_alive(other) for other in others) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(_alive(other) for other in others)
-
-
-def _alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False
+    wait_for(lambda: not any(is_alive(other) for other in others))

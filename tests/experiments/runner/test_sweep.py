@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.commands import alfilter
+from tests.support.waiting import is_alive, wait_for
 
 from alfilter import __version__
 from alfilter.errors import UserError
@@ -163,23 +162,8 @@ def test_a_killed_study_leaves_no_worker_behind(data: Path) -> None:
     workers = [int((data / f"pid-{s}").read_text()) for s in range(2)]
     study.send_signal(signal.SIGKILL)
     study.wait()
-    wait_for(lambda: not any(alive(worker) for worker in workers))
+    wait_for(lambda: not any(is_alive(worker) for worker in workers))
     assert lines_of(data / "out" / "quick.jsonl") == []
-
-
-def wait_for(condition: Any, seconds: float = 120.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
 
 
 def test_a_function_that_cannot_travel_is_refused(data: Path) -> None:
