@@ -129,11 +129,11 @@ def _with_centres(u: Array, known: Array, seen: Mask, steps: Sequence[Offset], k
     return _solved(u, np.where(seen[..., None], u, np.float32(0)), seen, steps, kind)
 
 
-def bands(shape: Sequence[int], gap: float) -> list[tuple[slice, slice]]:
+def bands(shape: Sequence[int], gap: float, most: int | None = None) -> list[tuple[slice, slice]]:
     """Bands of the first axis that are filled one after the other in bounded memory: (what is read, what is kept).
 
-    A value is decided by samples a few gaps away, so neighbouring bands overlap by ten. Of a grid of more than
-    `_FILLED` samples only as many bands as hold so many, spread evenly.
+    A value is decided by samples a few gaps away, so neighbouring bands overlap by ten. Of a grid of more than `most`
+    samples (none: `_FILLED`) only as many bands as hold so many, spread evenly.
 
     >>> bands((256, 256), gap=2.0)
     [(slice(0, 256, None), slice(0, 256, None))]
@@ -141,7 +141,7 @@ def bands(shape: Sequence[int], gap: float) -> list[tuple[slice, slice]]:
     row = max(1, prod(shape[1:]))
     height, margin = max(1, _BAND // row // 2 * 2), ceil(10 * gap)  # even: every band of `every:2` is a lattice again
     starts = range(0, shape[0], height)
-    wanted = max(1, min(len(starts), _FILLED // (height * row)))
+    wanted = max(1, min(len(starts), (most or _FILLED) // (height * row)))
     picked = [starts[number * len(starts) // wanted] for number in range(wanted)]
     cuts = [(max(0, first - margin), first, min(first + height, shape[0])) for first in picked]
     return [(slice(low, min(end + margin, shape[0])), slice(first, end)) for low, first, end in cuts]

@@ -15,15 +15,26 @@ from alfilter.signals.source import head
 from alfilter.signals.volume import is_nifti, read_nifti
 
 Seen = NDArray[np.bool_]
+# parts of a signal: how many axes it has, what a part is, and an example
+PARTS = {
+    "frames": (3, "a video", "frames:every:2 or frames:0,4,8"),
+    "slices": (3, "a volume", "slices:2:every:2 or slices:0:0,4,8"),
+    "views": (4, "a light field", "views:every:2 or views:0,0;2,2"),
+}
 
 
 def observed(spec: str, shape: tuple[int, ...], seed: int = 0) -> Seen:
-    """True where a sample of the grid `shape` is seen: `all`, `every:K`, `random:FRACTION` or `mask:FILE`.
+    """True where a sample of the grid `shape` is seen: `all`, `every:K`, `random:FRACTION`, `mask:FILE`, or whole parts.
+
+    Parts of a signal of three axes are `frames:WHICH` along the first, or `slices:AXIS:WHICH`, WHICH being `every:K` or
+    numbers like `0,4,8`. Those of a light field are `views:every:K` or `views:U,V;U,V`.
 
     >>> observed("every:2", (3, 4)).astype(int).tolist()
     [[1, 0, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0]]
     >>> int(observed("random:0.25", (4, 4), seed=1).sum())
     4
+    >>> observed("frames:every:2", (3, 1, 2)).astype(int).tolist()
+    [[[1, 1]], [[0, 0]], [[1, 1]]]
     """
     name, _, argument = spec.partition(":")
     if spec == "all":
@@ -34,8 +45,13 @@ def observed(spec: str, shape: tuple[int, ...], seed: int = 0) -> Seen:
         return _random(argument, shape, seed)
     if name == "mask":
         return _mask(argument, shape)
-    hint = nearest(name, ["all", "every:K", "random:FRACTION", "mask:FILE"])
-    raise UserError(f"expected all, every:K, random:FRACTION or mask:FILE, got {spec!r}; {hint}")
+    if name in PARTS:
+        return _parts(name, argument, shape)
+    known = ["all", "every:K", "random:FRACTION", "mask:FILE", "frames:WHICH", "slices:AXIS:WHICH", "views:WHICH"]
+    raise UserError(
+        f"expected all, every:K, random:FRACTION, mask:FILE, frames:…, slices:… or views:…, got {spec!r}; "
+        f"{nearest(name, known)}"
+    )
 
 
 def _every(argument: str, shape: tuple[int, ...]) -> Seen:
@@ -60,6 +76,52 @@ def _random(argument: str, shape: tuple[int, ...], seed: int) -> Seen:
     seen[: max(1, round(fraction * seen.size))] = True
     np.random.default_rng(seed).shuffle(seen)
     return seen.reshape(shape)
+
+
+def _parts(name: str, argument: str, shape: tuple[int, ...]) -> Seen:
+    """Whole frames, slices or views."""
+    dims, owner, example = PARTS[name]
+    if len(shape) != dims:
+        raise UserError(f"{name} are parts of {owner}, the signal has {len(shape)} axes; try every:2 or random:0.35")
+    seen = np.zeros(shape, bool)
+    if name == "views":
+        for u, v in _chosen_views(argument, shape[:2], example):
+            seen[u, v] = True
+        return seen
+    axis, _, which = argument.partition(":") if name == "slices" else ("0", "", argument)
+    if axis not in ("0", "1", "2"):
+        raise UserError(f"expected an axis from 0 to 2 in slices:AXIS:WHICH, got {axis!r}; try {example}")
+    along = np.moveaxis(seen, int(axis), 0)
+    along[_numbers(which, shape[int(axis)], name, example)] = True
+    return seen
+
+
+def _chosen_views(argument: str, counts: tuple[int, ...], example: str) -> list[tuple[int, int]]:
+    """The views of `every:K`, in both directions, or those that are named."""
+    if argument.startswith("every:"):
+        down, across = (_numbers(argument, count, "views", example) for count in counts)
+        return [(u, v) for u in down for v in across]
+    pairs = [pair.split(",") for pair in argument.split(";") if pair.strip()]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise UserError(f"expected every:K or views like U,V;U,V in views:WHICH, got {argument!r}; try {example}")
+    return [(_number(u, counts[0], "views", example), _number(v, counts[1], "views", example)) for u, v in pairs]
+
+
+def _numbers(which: str, count: int, name: str, example: str) -> list[int]:
+    """Positions along an axis of `count`: every K-th, or those that are named."""
+    if which.startswith("every:"):
+        return np.flatnonzero(_every(which.removeprefix("every:"), (count,))).tolist()
+    words = [word for word in which.split(",") if word.strip()]
+    if not words:
+        raise UserError(f"expected every:K or numbers like 0,4,8 in {name}, got {which!r}; try {example}")
+    return [_number(word, count, name, example) for word in words]
+
+
+def _number(word: str, count: int, name: str, example: str) -> int:
+    place = int(word) if word.strip().isascii() and word.strip().isdigit() else -1
+    if not 0 <= place < count:
+        raise UserError(f"expected numbers from 0 to {count - 1} in {name}, got {word.strip()!r}; try {example}")
+    return place
 
 
 def _mask(argument: str, shape: tuple[int, ...]) -> Seen:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from alfilter.inpainting.grid import bands, chosen, fill, gap_of
+from alfilter.inpainting.planes import MOST_FILLED, fill_planes, plane_axes
 from alfilter.inpainting.points import near_places, spread
 from alfilter.signals import GridSignal
 from alfilter.tasks.base import Chunk, EpochSampler
@@ -34,7 +35,9 @@ class Filling:
 
 
 def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
-    """The unseen samples of a grid, filled along edges. Of the signal's values only the seen (n,) are read.
+    """The unseen samples of a grid, filled along edges, or along motion where whole planes are unseen.
+
+    Of the signal's values only the seen (n,) are read.
 
     None where the bands that are filled of a huge grid have nothing seen.
     """
@@ -43,8 +46,8 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
     mask = mask.reshape(signal.shape)
     row = prod(signal.shape[1:])
     rows, values = [], []
-    kind = None
-    for read, inner in bands(signal.shape, gap_of(mask)):
+    kind, axes = None, plane_axes(mask)
+    for read, inner in bands(signal.shape, gap_of(mask), MOST_FILLED if axes else None):
         part = mask[read]
         if not part.any():
             continue  # nothing is known here
@@ -52,8 +55,12 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
         known = np.zeros((part.size, signal.out_dim), np.float32)
         known[part.reshape(-1)] = signal.values(index).numpy()
         known = known.reshape(*part.shape, signal.out_dim)
-        kind = kind or chosen(known, part)  # the first band decides for all
-        filled = fill(known, part, kind)[inner.start - read.start :][: inner.stop - inner.start]
+        if axes:
+            whole = fill_planes(known, part, axes)
+        else:
+            kind = kind or chosen(known, part)  # the first band decides for all
+            whole = fill(known, part, kind)
+        filled = whole[inner.start - read.start :][: inner.stop - inner.start]
         unseen = np.flatnonzero(~mask[inner])
         rows.append(torch.from_numpy(unseen) + inner.start * row)
         values.append(torch.from_numpy(filled.reshape(-1, signal.out_dim)[unseen]))
