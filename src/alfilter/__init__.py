@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from alfilter.runs.models import load as load
     from alfilter.tasks import AudioTask as AudioTask
     from alfilter.tasks import ImageTask as ImageTask
+    from alfilter.tasks import LightFieldTask as LightFieldTask
     from alfilter.tasks import PointTask as PointTask
     from alfilter.tasks import SdfTask as SdfTask
     from alfilter.tasks import VideoTask as VideoTask
@@ -42,7 +43,7 @@ _HOMES = {
     "errors": ("UserError",),
     "estimator": ("ALFilterRegressor",),
     "methods": ("METHODS", "Field", "build", "register"),
-    "tasks": ("AudioTask", "ImageTask", "PointTask", "SdfTask", "VideoTask", "VolumeTask"),
+    "tasks": ("AudioTask", "ImageTask", "LightFieldTask", "PointTask", "SdfTask", "VideoTask", "VolumeTask"),
     "runs.models": ("load",),
     "training": ("fit", "save"),
 }

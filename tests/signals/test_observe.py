@@ -56,8 +56,10 @@ def test_mask_is_read_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("evry:2", "expected all, every:K, random:FRACTION or mask:FILE, got 'evry:2'; did you mean 'every:K'?"),
-        ("", "expected all, every:K, random:FRACTION or mask:FILE, got ''; known: "),
+        ("evry:2", "frames:…, slices:… or views:…, got 'evry:2'; did you mean 'every:K'?"),
+        ("", "expected all, every:K, random:FRACTION, mask:FILE, frames:…, slices:… or views:…, got ''; known: "),
+        ("frames:every:2", "frames are parts of a video, the signal has 2 axes; try every:2 or random:0.35"),
+        ("views:every:2", "views are parts of a light field, the signal has 2 axes"),
         ("all:2", "got 'all:2'"),
         *((f"every:{k}", f"at least 1 in every:K, got '{k}'; try every:2") for k in ("0", "-1", "2.0", "two", "", "²")),
         *((f"random:{f}", f"in (0, 1] in random:FRACTION, got '{f}'") for f in ("0", "1.01", "-0.5", "nan", "x", "")),
@@ -70,6 +72,56 @@ def test_mistakes_are_said_in_one_line(spec: str, text: str) -> None:
         observed(spec, (4, 4), 0)
     assert text in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_whole_slices(axis: int) -> None:
+    shape = (5, 4, 3)
+    every, named = observed(f"slices:{axis}:every:2", shape), observed(f"slices:{axis}:0, 2", shape)
+    for index in product(*map(range, shape)):
+        assert every[index] == (index[axis] % 2 == 0)
+        assert named[index] == (index[axis] in (0, 2))
+    if axis == 0:
+        assert np.array_equal(observed("frames:every:2", shape), every)
+        assert np.array_equal(observed("frames:0,2,2", shape), named)
+
+
+def test_whole_views() -> None:
+    shape = (3, 5, 2, 2)
+    every = observed("views:every:2", shape)
+    assert every[:, :, 1, 0].astype(int).tolist() == [[1, 0, 1, 0, 1], [0] * 5, [1, 0, 1, 0, 1]]
+    assert np.argwhere(observed("views:0,0;2,4", shape)[..., 0, 0]).tolist() == [[0, 0], [2, 4]]
+    assert observed("views:0,0;2,4", shape).sum() == 8
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("frames:every:0", "at least 1 in every:K, got '0'"),
+        ("frames:4", "expected numbers from 0 to 3 in frames, got '4'; try frames:every:2 or frames:0,4,8"),
+        ("frames:", "expected every:K or numbers like 0,4,8 in frames, got ''"),
+        ("slices:every:2", "expected an axis from 0 to 2 in slices:AXIS:WHICH, got 'every'; try slices:2:every:2"),
+        ("slices:1:-1", "got '-1'"),
+    ],
+)
+def test_slices_that_are_not_there(spec: str, text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        observed(spec, (4, 4, 4))
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("views:0", "expected every:K or views like U,V;U,V in views:WHICH, got '0'; try views:every:2"),
+        ("views:", "got ''"),
+        ("views:0,3", "expected numbers from 0 to 2 in views, got '3'"),
+    ],
+)
+def test_views_that_are_not_there(spec: str, text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        observed(spec, (3, 3, 2, 2))
+    assert text in str(caught.value)
 
 
 def test_masks_that_do_not_fit_are_refused(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_arrays_of_three_and_four_axes(tmp_path: Path) -> None:
         np.save(tmp_path / "a.npy", cube("u1", shape))
         signal = read_npy(tmp_path / "a.npy")
         assert (signal.kind, signal.shape) == (kind, sizes)
-    for shape in ((3, 1, 5), (3, 4, 5, 17), (2, 2, 2, 2, 2), (7,)):
+    for shape in ((3, 1, 5), (3, 4, 5, 17), (1, 2, 2, 2, 2), (2,) * 6, (7,)):
         np.save(tmp_path / "a.npy", cube("u1", shape))
         with pytest.raises(UserError, match="or a volume"):
             read_npy(tmp_path / "a.npy")

@@ -19,8 +19,8 @@ def add_fit(commands: Any) -> None:
     p.add_argument(
         "signal",
         metavar="SIGNAL",
-        help="a picture, sound, volume, video, folder of frames, mesh, table of points, sample:NAME, or a run folder, "
-        "whose run is continued",
+        help="a picture, sound, volume, video, light field, folder of frames or views, mesh, table of points, "
+        "sample:NAME, or a run folder, whose run is continued",
     )
     p.add_argument(
         "--method",
@@ -35,7 +35,12 @@ def add_fit(commands: Any) -> None:
     p.add_argument("--until", metavar="QUALITY", help="end the training when this is reached: 45dB")
     p.add_argument("--from", metavar="MODEL", dest="start", help="start from a model or a run folder")
     p.add_argument("--seed", type=int, default=0, help="of the start and the sampling (default: 0)")
-    p.add_argument("--observe", default="all", help="samples that are seen: all, every:2, random:0.35, mask:FILE")
+    p.add_argument(
+        "--observe",
+        default="all",
+        help="samples that are seen: all, every:2, random:0.35, mask:FILE; whole frames:every:2, slices:AXIS:every:2, "
+        "views:every:2 or, one by one, frames:0,4,8, slices:AXIS:0,4,8, views:0,0;2,2",
+    )
     p.add_argument("--coords", metavar="A,B", help="a table's columns that say where: 1 to 4 names")
     p.add_argument("--values", metavar="C,D", help="a table's columns to fit")
     p.add_argument("--weight", metavar="W", help="a table's column that weighs its rows")

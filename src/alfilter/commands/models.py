@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 def add_render(commands: Any) -> None:
     p = commands.add_parser(
-        "render", help="write a model back: a picture, a sound, a volume, a video or a slice, at any size"
+        "render", help="write a model back: a picture, a sound, a volume, a video, a slice or a view, at any size"
     )
     add_model(p)
     p.add_argument(
         "out",
         metavar="OUT",
-        help="a .png, .jpg, .webp, .tif or .bmp file; sound: .wav; volume: .npy, .nii, .nii.gz; video: .mp4, .gif",
+        help="a .png, .jpg, .webp, .tif or .bmp file; sound: .wav; volume: .npy, .nii, .nii.gz; video: .mp4, .gif; "
+        "light field: .npy",
     )
     size = p.add_mutually_exclusive_group()
     size.add_argument("--size", help="WIDTHxHEIGHT in pixels; of a sound, how many samples")
@@ -35,6 +36,13 @@ def add_render(commands: Any) -> None:
     )
     p.add_argument("--region", metavar="X0,Y0,X1,Y1", help="a box in pixels of the fitted picture, without X1 and Y1")
     p.add_argument("--slice", metavar="AXIS:K", help="a plane of a volume or video as a picture; 0:K is frame K")
+    p.add_argument("--view", metavar="U,V", help="a view of a light field as a picture; 2.5,1 lies between views")
+    p.add_argument(
+        "--refocus",
+        type=float,
+        metavar="SLOPE",
+        help="all views of a light field, shifted and added: what moves by SLOPE pixels a view is in focus",
+    )
     p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
     p.add_argument("--bits", type=int, help="8, 16, 24 (sound), or 32 for float TIFF or WAV (default: as fitted)")
     p.set_defaults(command=_render)
@@ -47,7 +55,8 @@ def _render(arguments: argparse.Namespace) -> int:
     from alfilter.runs.models import load
 
     view = View(size=arguments.size, scale=arguments.scale, region=arguments.region, level=arguments.level,
-                slice=arguments.slice, detail=arguments.detail)  # fmt: skip
+                slice=arguments.slice, detail=arguments.detail, view=arguments.view,
+                refocus=arguments.refocus)  # fmt: skip
     field = load(arguments.model)
     if is_media(field):
         print(f"{arguments.out} {render_media(field, arguments.out, view, arguments.bits)}")

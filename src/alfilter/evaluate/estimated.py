@@ -77,7 +77,7 @@ def psnr_error(prediction: Tensor, target: Tensor) -> float:
 
 
 def tile_similarity(field: Evaluate, signal: GridSignal) -> Tensor:
-    """The mean SSIM (TILES,) of squares spread over a picture, or over the frames of a video."""
+    """The mean SSIM (TILES,) of squares spread over a picture, the frames of a video or the views of a light field."""
     *frames, height, width = signal.shape
     corners = spread_index(math.prod(signal.shape), TILES, seed=1)
     tall, wide = min(SIDE, height), min(SIDE, width)
@@ -106,7 +106,7 @@ def tile_similarity(field: Evaluate, signal: GridSignal) -> Tensor:
 
 
 def _has_structure(signal: GridSignal) -> bool:
-    return signal.in_dim == 2 or signal.kind == "video"
+    return signal.in_dim == 2 or signal.kind in ("video", "lightfield")
 
 
 def _squares(prediction: Tensor, target: Tensor) -> Tensor:

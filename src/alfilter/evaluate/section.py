@@ -31,6 +31,7 @@ LAYOUTS = {
     "image": Layout("picture", "pixel", ("row", "column"), ((0, 1),)),
     "volume": Layout("volume", "voxel", ("axis 0", "axis 1", "axis 2"), ((1, 2), (0, 2), (0, 1))),
     "video": Layout("video", "pixel", ("frame", "row", "column"), ((1, 2), (0, 2), (0, 1)), time=0),
+    "lightfield": Layout("light field", "pixel", ("u", "v", "row", "column"), ((2, 3), (1, 3), (0, 2))),
 }
 
 

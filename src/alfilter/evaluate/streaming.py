@@ -47,8 +47,8 @@ def streamed_scores(
     seen: which samples were, (*shape,) of bool; none: all. between: score the pixels at odd rows and columns apart.
 
     Squared errors are summed in float64 band by band; SSIM's strips are those of the whole, a few rows of each band
-    being kept for the next. Of a video it is the mean over the frames; a volume has none. band: rows per band, for a
-    picture a multiple of SSIM's strip.
+    being kept for the next. Of a video it is the mean over the frames, of a light field over the views; a volume has
+    none. band: rows per band, for a picture a multiple of SSIM's strip.
     """
     shape = signal.shape
     row, picture = math.prod(shape[1:]), len(shape) == 2
@@ -79,12 +79,12 @@ def _structure(signal: GridSignal) -> Callable[[int, Tensor, Tensor], float] | N
     """Sums up the similarity, called with one band after the other: of a picture, or of every frame of a video."""
     if signal.in_dim == 2:
         return _Window(signal).add
-    return _frames if signal.kind == "video" else None
+    return _frames if signal.kind in ("video", "lightfield") else None
 
 
 def _frames(start: int, prediction: Tensor, target: Tensor) -> float:
-    """The sum of the similarity over whole frames (n, H, W, c)."""
-    pairs = list(zip(prediction, target, strict=True))
+    """The sum of the similarity over whole frames (n, H, W, c), or over views (n, m, H, W, c)."""
+    pairs = list(zip(*(values.flatten(0, -4) for values in (prediction, target)), strict=True))
     return float(sum(parallel_map(lambda pair: ssim(*pair) * pair[0].numel(), pairs)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -53,13 +53,14 @@ def fill_planes(values: Array, seen: Mask, axes: tuple[int, ...]) -> Array:
     """
     front = tuple(range(len(axes)))
     filled = np.moveaxis(np.where(seen[..., None], values, np.float32(0)), axes, front)  # (*planes, H, W, c)
-    known = np.moveaxis(seen, axes, front).all((-2, -1))  # (*planes,)
+    known: Mask = np.asarray(np.moveaxis(seen, axes, front).all((-2, -1)))  # (*planes,)
     for axis in reversed(front):
+        lines = np.moveaxis(filled, axis, len(axes) - 1), np.moveaxis(known, axis, -1)  # views: filled in place
         jobs: list[Callable[[], None]] = []
-        for line in product(*(range(n) if k != axis else (slice(None),) for k, n in enumerate(known.shape))):
-            jobs += _fill_line(filled[line], known[line])
+        for line in product(*map(range, lines[1].shape[:-1])):
+            jobs += _fill_line(lines[0][line], lines[1][line])
         parallel_map(lambda job: job(), jobs)
-        known = np.broadcast_to(known.any(axis, keepdims=True), known.shape)
+        known = np.broadcast_to(np.any(known, axis, keepdims=True), known.shape)
     return np.moveaxis(filled, front, axes)
 
 
@@ -71,10 +72,10 @@ def _fill_line(planes: Array, known: Mask) -> list[Callable[[], None]]:
     planes[: places[0]], planes[places[-1] + 1 :] = planes[places[0]], planes[places[-1]]
 
     def job(first: int, last: int) -> Callable[[], None]:
-        shares = np.arange(1, last - first, dtype=np.float32) / (last - first)
+        shares = (np.arange(1, last - first) / (last - first)).astype(np.float32)
         return lambda: planes.__setitem__(slice(first + 1, last), between(planes[first], planes[last], shares))
 
-    return [job(a, b) for a, b in zip(places, places[1:], strict=False) if b - a > 1]
+    return [job(a, b) for a, b in pairwise(places) if b - a > 1]
 
 
 def between(first: Array, last: Array, shares: Array) -> Array:
@@ -96,7 +97,7 @@ def between(first: Array, last: Array, shares: Array) -> Array:
     blend = [(1 - s) * first + s * last for s in shares]
     if min(first.shape[:2]) < 16:  # too small for a pyramid of sizes
         return np.stack(blend)
-    motion = optical_flow_tvl1(first.mean(-1), last.mean(-1), **_FLOW)
+    motion = optical_flow_tvl1(first.mean(-1), last.mean(-1), **_FLOW)  # type: ignore[no-untyped-call]
     at_rest = gaussian_filter(((first - last) ** 2).mean(-1), _AROUND) + _EQUAL
     drawn = []
     for s, still in zip(shares, blend, strict=True):

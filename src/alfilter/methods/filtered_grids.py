@@ -28,9 +28,15 @@ class AlGridOptions(HashGridOptions):
 def alpha_nodes(in_dim: int, samples: Samples | None) -> tuple[int, ...]:
     """Nodes of the α grid where none are named: one for some samples, and few in many dimensions.
 
+    Four axes of samples are a light field's: what is detailed in one view is so in the others.
+
     >>> alpha_nodes(2, (512, 256)), alpha_nodes(3, None)
     ((128, 64), (24, 24, 24))
+    >>> alpha_nodes(4, (5, 5, 192, 256))
+    (2, 2, 48, 64)
     """
+    if in_dim == 4 and samples:
+        return (2, 2, *alpha_nodes(2, samples[2:]))
     spacing, most = {1: (16, 4096), 2: (4, 128), 3: (8, 24)}.get(in_dim, (4, 12))
     return tuple(min(max(count // spacing, 4), most) for count in samples) if samples else (most,) * in_dim
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from alfilter.errors import UserError
 from alfilter.evaluate import pixel_bands, sample_pixels
 from alfilter.methods import Field
-from alfilter.render.view import View, drawn_output, view_axes
+from alfilter.render.view import View, drawn_output, refuse_views, view_axes
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 
 
@@ -30,6 +30,7 @@ def render_file(field: Field, out: str | Path, view: View, bits: int | None = No
     facts, suffix = field.signal, Path(out).suffix.lower()
     if suffix not in FORMATS:  # before the work
         raise UserError(f"a picture's name ends in {', '.join(FORMATS)}, got {Path(out).name!r}; rename the output")
+    refuse_views(field, view)
     if view.slice is not None:
         raise UserError("slice cuts volumes and videos, the model is a picture; leave it out")
     down, across = axes = view_axes(field, view)

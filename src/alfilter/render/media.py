@@ -1,4 +1,4 @@
-"""A model as a sound, a volume, a video or a slice of them, at the fitted sampling or another."""
+"""A model as a sound, a volume, a video, a light field or a part of them, at the fitted sampling or another."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from alfilter.evaluate import PixelAxis, axis_coords, pixel_axis, pixel_bands, s
 from alfilter.files import replacing
 from alfilter.methods import Field
 from alfilter.render.image import native_bits
-from alfilter.render.view import View, drawn_output, learned_spacing
-from alfilter.runtime.limits import free_memory
+from alfilter.render.lightfield import write_lightfield
+from alfilter.render.storing import check_memory, stored, stored_type
+from alfilter.render.view import View, drawn_output, learned_spacing, refuse_views
 from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.signals.video import CLIPS, write_clip
-from alfilter.signals.volume import HEADER, TYPES, write_nifti
+from alfilter.signals.volume import write_nifti
 
 Array = NDArray[Any]
 _MAX_NUMBERS = 1 << 28  # of a written sound
 
 
 def render_media(field: Field, out: str | Path, view: View, bits: int | None = None) -> str:
-    """Write a sound, a volume or a video to a file whose suffix says how; returns a description of it."""
+    """Write a sound, volume, video or light field to a file whose suffix says how; returns a description of it."""
+    refuse_views(field, view)
     return WRITERS[field.signal["kind"]](field, Path(out), view, bits)
 
 
 def is_media(field: Field) -> bool:
-    """Whether a field represents a sound, a volume or a video."""
+    """Whether a field represents a sound, a volume, a video or a light field."""
     return field.signal.get("kind") in WRITERS
 
 
@@ -106,15 +108,15 @@ def write_volume(field: Field, out: Path, view: View, bits: int | None) -> str:
     facts, shape = field.signal, tuple(field.signal["shape"])
     scale = _scale(view)
     counts = [max(2, round((n - 1) * scale) + 1) for n in shape]
-    dtype, header = _stored_as(facts)
-    _check_memory(out, math.prod(counts) * field.out_dim * dtype.itemsize)
+    dtype, header = stored_type(facts)
+    check_memory(out, math.prod(counts) * field.out_dim * dtype.itemsize)
     if max(counts) > 32767 and not name.endswith(".npy"):
         raise UserError(f"NIfTI holds up to 32767 samples per axis, got {max(counts)}; give a .npy or a smaller scale")
     data = np.empty((*counts, field.out_dim), dtype)
     axes = [even_axis(count, n - 1, n, learned_spacing(field, view)) for count, n in zip(counts, shape, strict=True)]
     for start, slab in pixel_bands(drawn_output(field, view, axes), axes):
         check_numbers(out, slab.numpy())
-        data[start : start + len(slab)] = _stored(slab.double().numpy(), facts, dtype)
+        data[start : start + len(slab)] = stored(slab.double().numpy(), facts, dtype)
     if name.endswith(".npy"):
         with replacing(out) as temporary, temporary.open("wb") as handle:
             np.save(handle, data if field.out_dim > 1 else data[..., 0], allow_pickle=False)
@@ -194,18 +196,6 @@ def _plane(text: str, shape: tuple[int, ...]) -> tuple[int, float]:
     return axis, place
 
 
-def _stored_as(facts: dict[str, Any]) -> tuple[np.dtype[Any], bytes | None]:
-    """The type of the fitted numbers, and the NIfTI header of the file, if any."""
-    try:
-        dtype = np.dtype(facts["dtype"])
-        header = bytes.fromhex(facts["nifti"]) if "nifti" in facts else None
-    except (KeyError, TypeError, ValueError):
-        dtype, header = np.dtype("V"), None
-    if dtype not in TYPES or (header is not None and len(header) != HEADER):
-        raise UserError("the model does not say which numbers its volume had; fit it again")
-    return dtype, header
-
-
 def _refuse_options(view: View, what: str, *, sized: bool = False) -> None:
     """Refuse options that do not apply."""
     if view.region is not None:
@@ -221,24 +211,9 @@ def _scale(view: View) -> float:
     return scale
 
 
-def _check_memory(out: Path, needed: int) -> None:
-    free = free_memory()
-    if free is not None and 2 * needed > free:
-        required, available = (f"{count / 2**30:.1f} GB" for count in (2 * needed, free))
-        raise UserError(f"writing {out} needs {required} of memory, {available} are available; give a smaller scale")
-
-
-def _stored(values: Array, facts: dict[str, Any], dtype: np.dtype[Any]) -> Array:
-    """Values in [0, 1] as the numbers that were fitted, rounded and clipped where they are integers."""
-    numbers: Array = values * (facts["high"] - facts["low"]) + facts["low"]
-    if dtype.kind == "f":
-        return numbers
-    limits = np.iinfo(dtype)
-    return np.rint(numbers).clip(limits.min, limits.max)
-
-
 WRITERS: dict[str, Callable[[Field, Path, View, int | None], str]] = {
     "audio": write_sound,
     "volume": write_volume,
     "video": write_video,
+    "lightfield": write_lightfield,
 }

@@ -25,7 +25,8 @@ class View:
 
     level: which output of a field that has several, from 1, the coarsest; none is the finest. slice: `AXIS:K`, a plane
     of a volume or video. detail: the highest frequency that passes the field's filter, in cycles per fitted sample
-    along the longest axis; none is as learned.
+    along the longest axis; none is as learned. view: `U,V` of a light field. refocus: of a light field, the pixels that
+    what is in focus moves from view to view.
     """
 
     size: str | None = None
@@ -34,6 +35,8 @@ class View:
     level: int | None = None
     slice: str | None = None
     detail: float | None = None
+    view: str | None = None
+    refocus: float | None = None
 
     def resolve(self, shape: tuple[int, int]) -> tuple[tuple[int, int], Box]:
         """Rows and columns to draw, and the box in pixels, for a picture of `shape` (H, W).
@@ -96,6 +99,13 @@ def drawn_output(field: Field, view: View, axes: Sequence[PixelAxis]) -> Callabl
     if not 1 <= level <= count:
         raise UserError(f"level must be between 1 and {count} for {field.spec.get('method')}, got {level}")
     return lambda x: field.outputs(x)[level - 1]
+
+
+def refuse_views(field: Field, view: View) -> None:
+    """Refuse what only a light field has."""
+    kind = field.signal.get("kind")
+    if kind != "lightfield" and (view.view is not None or view.refocus is not None):
+        raise UserError(f"view and refocus are for light fields, the model is of kind {kind}; leave them out")
 
 
 def _picture_shape(field: Field) -> tuple[int, int]:

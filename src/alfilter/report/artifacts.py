@@ -25,13 +25,14 @@ PICTURES_OF = {
     "audio": "alfilter.report.figures.audio:draw_audio",
     "volume": "alfilter.report.figures.volume:draw_volume",
     "video": "alfilter.report.figures.volume:draw_volume",
+    "lightfield": "alfilter.report.figures.volume:draw_volume",
     "shape": "alfilter.report.figures.shape:draw_shape",
     "points": "alfilter.report.figures.points:draw_points",
 }
 
 
 # kind of the signal: how many figures are drawn beside those of α and of the training
-_FIGURES = {"image": 2, "audio": 2, "volume": 3, "video": 3, "shape": 2, "points": 2}
+_FIGURES = {"image": 2, "audio": 2, "volume": 3, "video": 3, "lightfield": 3, "shape": 2, "points": 2}
 
 
 def finish_run(folder: RunFolder, fitted: Fitted, scores: Scores) -> None:

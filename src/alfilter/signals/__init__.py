@@ -11,6 +11,7 @@ from alfilter.errors import UserError
 from alfilter.signals.archive import contents
 from alfilter.signals.audio import is_wav, read_audio, write_audio
 from alfilter.signals.image import read_image, sample, write_image
+from alfilter.signals.lightfield import read_archived, read_views, view_names
 from alfilter.signals.mapped import LARGE, is_npy, read_npy
 from alfilter.signals.mesh import HEAD, ShapeSignal, read_shape, sniff_shape
 from alfilter.signals.observe import observed
@@ -81,16 +82,19 @@ def open_signal(spec: str, say: Say = lambda line: None) -> Signal:
         raise UserError(f"expected a file, got the address {spec}; download it first")
     file = Path(spec).expanduser()
     if is_folder(file):
-        return read_frames(file)
+        views = view_names(file)
+        return read_frames(file) if views is None else read_views(file, views)
     start = head(file, HEAD)
     for reader in READERS:
         if reader.recognises(start):
             return reader.read(file, say)
     if looks_like_model(start):
         raise UserError(f"expected a signal, {file} is a model or a checkpoint; give what was fitted, or start from it")
+    if start.startswith(b"PK") and (archived := read_archived(file)) is not None:
+        return archived
     if start.startswith(b"PK") and (held := contents(file)) is not None:
         raise UserError(
             f"{file} holds the arrays {held}; save the one to fit with np.save, or name columns that say where and what"
         )
-    known = ", ".join(reader.understood for reader in READERS)
+    known = ", ".join([*(reader.understood for reader in READERS), "a light field (.npz)"])
     raise UserError(f"expected {known} or sample:NAME, got {looks_like(start)} in {file}; convert it")

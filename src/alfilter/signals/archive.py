@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from alfilter.errors import UserError
 from alfilter.signals.source import check_room
 
 _RATIO = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # the most bytes that a stored one becomes
@@ -54,14 +55,37 @@ def read_archive(file: Path, names: Sequence[str], check: Check) -> dict[str, An
         return {name: arrays[places[name][0].name][places[name][1]] for name in names}
 
 
-def contents(file: Path) -> str | None:
-    """The arrays of an archive in words, without reading them; none for a file that is no such archive."""
+def read_array_of(file: Path, axes: int) -> NDArray[Any] | None:
+    """The one array of an archive that has so many axes; none where it has none, or is damaged before it says so."""
+    entries = _entries(file)
+    chosen = [entry for entry in entries or () if len(entry.shape) == axes]
+    if not chosen:
+        return None
+    if len(chosen) > 1:
+        names = ", ".join(entry.name for entry in chosen)
+        raise UserError(f"expected one array of {axes} axes in {file}, got {names}; save the one to fit alone")
+    check_room(file, 3 * _size(chosen[0]))
     try:
         with ZipFile(file) as archive:
-            entries = [_look(archive, info) for info in archive.infolist() if info.filename.endswith(".npy")]
+            return _read(archive, chosen[0])
+    except Exception as error:  # damaged bytes make a decoder fail in every way there is
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise UserError(f"cannot read {file}: {reason}; it is damaged or cut short, get it again") from error
+
+
+def contents(file: Path) -> str | None:
+    """The arrays of an archive in words, without reading them; none for a file that is no such archive."""
+    entries = _entries(file)
+    return ", ".join(f"{entry.name} {entry.shape} {entry.dtype}" for entry in entries[:8]) or None if entries else None
+
+
+def _entries(file: Path) -> list[Entry] | None:
+    """The arrays of an archive by their headers; none for a file that is no such archive."""
+    try:
+        with ZipFile(file) as archive:
+            return [_look(archive, info) for info in archive.infolist() if info.filename.endswith(".npy")]
     except Exception:  # damaged in any way: its reader will say how
         return None
-    return ", ".join(f"{entry.name} {entry.shape} {entry.dtype}" for entry in entries[:8]) or None
 
 
 def _look(archive: ZipFile, info: ZipInfo) -> Entry:

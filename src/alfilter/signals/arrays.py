@@ -9,11 +9,11 @@ import torch
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
-from alfilter.signals.mapped import check_finite, depth
+from alfilter.signals.lightfield import lightfield
+from alfilter.signals.mapped import MODES, check_finite, depth
 from alfilter.signals.points import PointSignal
 from alfilter.signals.signal import GridSignal
 
-MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 CHANNELS = 16  # of a sound, a volume or a video
 Array = NDArray[Any]
 
@@ -64,6 +64,15 @@ def video_signal(values: Any, rate: float) -> GridSignal:
     array = _with_channels(as_array(values, "a video"), 3, max(MODES), "a video (T, H, W) or (T, H, W, c)")
     facts = {"rate": _positive(rate, "frames per second")}
     return GridSignal(array, kind="video", mode=MODES[array.shape[-1]], facts=facts)
+
+
+def lightfield_signal(values: Any) -> GridSignal:
+    """A light field (u, v, y, x, c), c from 1 to 4: view, row, column, channel.
+
+    >>> lightfield_signal(np.zeros((3, 3, 8, 6, 3))).describe()["shape"]
+    [3, 3, 8, 6]
+    """
+    return lightfield(as_array(values, "a light field"), "the array")
 
 
 def audio_signal(values: Any, rate: int) -> GridSignal:

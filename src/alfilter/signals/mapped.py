@@ -15,7 +15,7 @@ from alfilter.signals.signal import GridSignal
 MAGIC = b"\x93NUMPY"
 LARGE = 1 << 24  # pixels from which on a picture is left in its file and scored in bands
 _BAND = 1 << 22  # numbers looked at together
-_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _CHANNELS = 16  # of a volume
 _KINDS = ("uint8", "uint16", "float32")
 Array = NDArray[Any]
@@ -31,10 +31,10 @@ def is_npy(start: bytes) -> bool:
 
 
 def read_npy(path: str | Path) -> GridSignal:
-    """The picture (H, W) or (H, W, c ≤ 4) or the volume (D, H, W) or (D, H, W, c ≤ 16) in a .npy file.
+    """The picture (H, W) or (H, W, c ≤ 4), volume (D, H, W) or (D, H, W, c ≤ 16) or light field (u, v, y, x, c ≤ 4).
 
-    It holds numbers of any type and byte order. Three axes of which the last has at most four samples are a picture.
-    A large one is memory-mapped: nothing of it is in memory but what the system keeps of recent reads.
+    A .npy file holds numbers of any type and byte order. Three axes of which the last has at most four samples are a
+    picture. A large one is memory-mapped: nothing of it is in memory but what the system keeps of recent reads.
     """
     file = Path(path)
     try:
@@ -44,11 +44,7 @@ def read_npy(path: str | Path) -> GridSignal:
         raise UserError(f"cannot read {file} as a NumPy array: {reason}; save it again with np.save") from error
     if data.dtype.kind not in "biuf":
         raise UserError(f"expected numbers in {file}, got {data.dtype}; convert it with astype")
-    flat = data.ndim == 2 or (data.ndim == 3 and data.shape[-1] <= max(_MODES))
-    shape = data.shape if data.ndim == (3 if flat else 4) else (*data.shape, 1)
-    if len(shape) not in (3, 4) or not 1 <= shape[-1] <= (max(_MODES) if flat else _CHANNELS) or min(shape[:-1]) < 2:
-        known = f"a picture (H, W) or (H, W, 1 to 4), or a volume (D, H, W) or (D, H, W, 1 to {_CHANNELS})"
-        raise UserError(f"expected {known} in {file}, got shape {data.shape}; reshape it")
+    shape, kind = _understood(file, data.shape)
     is_small = prod(shape[:-1]) <= LARGE
     if not data.flags.c_contiguous and not is_small:
         raise UserError(f"expected rows one after the other in {file}, got columns; save np.ascontiguousarray(array)")
@@ -58,7 +54,22 @@ def read_npy(path: str | Path) -> GridSignal:
     elif is_small or not data.dtype.isnative:
         data = np.array(data, data.dtype.newbyteorder("="), order="C")
     check_finite(file, data)
-    return GridSignal(data, mode=_MODES[shape[-1]], bits=depth(data)) if flat else GridSignal(data, kind="volume")
+    if kind == "volume":
+        return GridSignal(data, kind=kind)
+    return GridSignal(data, kind=kind, mode=MODES[shape[-1]], bits=depth(data) if kind == "image" else None)
+
+
+def _understood(file: Path, shape: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
+    """The shape with an axis of channels, and the kind of signal that has it."""
+    flat = len(shape) == 2 or (len(shape) == 3 and shape[-1] <= max(MODES))
+    whole = shape if len(shape) in (5, 3 if flat else 4) else (*shape, 1)
+    kind = {3: "image", 4: "volume", 5: "lightfield"}.get(len(whole))
+    most = _CHANNELS if kind == "volume" else max(MODES)
+    if kind is None or not 1 <= whole[-1] <= most or min(whole[:-1]) < 2:
+        known = f"a picture (H, W) or (H, W, 1 to 4), or a volume (D, H, W) or (D, H, W, 1 to {_CHANNELS})"
+        known += ", or a light field (u, v, y, x, 1 to 4)" if len(shape) > 3 else ""
+        raise UserError(f"expected {known} in {file}, got shape {shape}; reshape it")
+    return whole, kind
 
 
 def depth(data: Array) -> int:

@@ -24,7 +24,7 @@ PARTS = {
 
 
 def observed(spec: str, shape: tuple[int, ...], seed: int = 0) -> Seen:
-    """True where a sample of the grid `shape` is seen: `all`, `every:K`, `random:FRACTION`, `mask:FILE`, or whole parts.
+    """True where a sample of the grid `shape` is seen: `all`, `every:K`, `random:FRACTION`, `mask:FILE`, or parts.
 
     Parts of a signal of three axes are `frames:WHICH` along the first, or `slices:AXIS:WHICH`, WHICH being `every:K` or
     numbers like `0,4,8`. Those of a light field are `views:every:K` or `views:U,V;U,V`.

@@ -2,7 +2,7 @@
 
 from alfilter.tasks.base import Task
 from alfilter.tasks.grid import GridTask, ImageTask
-from alfilter.tasks.media import AudioTask, VideoTask, VolumeTask
+from alfilter.tasks.media import AudioTask, LightFieldTask, VideoTask, VolumeTask
 from alfilter.tasks.open import TASKS, open_task
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
@@ -12,6 +12,7 @@ __all__ = [
     "AudioTask",
     "GridTask",
     "ImageTask",
+    "LightFieldTask",
     "PointTask",
     "SdfTask",
     "Task",

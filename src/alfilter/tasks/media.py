@@ -1,4 +1,4 @@
-"""Fitting sound, volumes and video: grids of one and three dimensions, with the scores that are usual for them."""
+"""Fitting sound, volumes, video and light fields: grids of one, three and four dimensions with their usual scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from alfilter.evaluate import Evaluate, Scores
 from alfilter.metrics.audio import snr
-from alfilter.signals.arrays import audio_signal, video_signal, volume_signal
+from alfilter.signals.arrays import audio_signal, lightfield_signal, video_signal, volume_signal
 from alfilter.tasks.grid import GridTask, open_grid
 
 
@@ -59,3 +59,22 @@ class VideoTask(VolumeTask):
     def from_array(cls, values: Any, observe: str = "all", seed: int = 0, *, rate: float = 25.0) -> VideoTask:
         """The task of frames (T, H, W) or (T, H, W, c) of numpy or torch. rate: frames per second."""
         return cls(video_signal(values, rate), observe, seed)
+
+
+class LightFieldTask(VolumeTask):
+    """Fitting a light field: pictures of one scene from a grid of views."""
+
+    @classmethod
+    def from_file(cls, path: str | Path, observe: str = "all", seed: int = 0) -> LightFieldTask:
+        """The task of an .npz or .npy file of five axes, or of a folder of views."""
+        return cls(open_grid(path, "lightfield"), observe, seed)
+
+    @classmethod
+    def from_array(cls, values: Any, observe: str = "all", seed: int = 0) -> LightFieldTask:
+        """The task of views (u, v, y, x, c) of numpy or torch.
+
+        >>> import numpy as np
+        >>> LightFieldTask.from_array(np.zeros((3, 3, 4, 6, 1)), observe="views:every:2").observation()
+        (96, 216)
+        """
+        return cls(lightfield_signal(values), observe, seed)

@@ -10,7 +10,7 @@ from alfilter.signals import open_signal
 from alfilter.signals.tables import is_table
 from alfilter.tasks.base import Task
 from alfilter.tasks.grid import GridTask, ImageTask
-from alfilter.tasks.media import AudioTask, VideoTask, VolumeTask
+from alfilter.tasks.media import AudioTask, LightFieldTask, VideoTask, VolumeTask
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
@@ -23,6 +23,7 @@ TASKS: dict[str, Callable[[Any, str, int], Task]] = {
     "audio": AudioTask,
     "volume": VolumeTask,
     "video": VideoTask,
+    "lightfield": LightFieldTask,
     "shape": SdfTask,
 }
 

@@ -21,7 +21,9 @@ from alfilter.methods import METHODS, Field, build, preset
 FORMAT = 1
 _KEY = "alfilter"
 # kinds of signals on a grid, and the numbers above 0 that each has of its own
-_GRIDS: dict[str, tuple[str, ...]] = {"image": (), "audio": ("rate",), "volume": (), "video": ("rate",)}
+_GRIDS: dict[str, tuple[str, ...]] = {
+    "image": (), "audio": ("rate",), "volume": (), "video": ("rate",), "lightfield": (),
+}  # fmt: skip
 _MOST_SAMPLES, _MOST_FRAMES, _MOST_VIDEO = 1 << 40, 1 << 20, 1 << 32  # of a grid; frames and samples of a video
 _MAKERS = {torch.arange, torch.empty, torch.full, torch.linspace, torch.ones, torch.rand, torch.randn, torch.zeros}
 

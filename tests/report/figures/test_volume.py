@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from alfilter.report.figures.volume import planes_figure, planes_of, slice_of, true_slice
+from alfilter.evaluate import Section
+from alfilter.report.figures.volume import planes_figure, planes_of, shown_views, slice_of, true_slice
 from alfilter.report.page.document import png_size
 from alfilter.signals import GridSignal
-from alfilter.tasks import VolumeTask
+from alfilter.tasks import LightFieldTask, VolumeTask
 
 SHAPE = (4, 5, 6)
 
@@ -21,8 +22,18 @@ def task(kind: str = "volume") -> VolumeTask:
 
 
 def test_which_planes_are_shown() -> None:
-    assert planes_of(task()) == [(0, 2), (1, 2), (2, 3)]
-    assert planes_of(task("video")) == [(0, 0), (0, 2), (0, 3)]
+    assert [(plane.held, plane.places) for plane in planes_of(task())] == [((0,), (2,)), ((1,), (2,)), ((2,), (3,))]
+    assert [plane.places for plane in planes_of(task("video"))] == [(0,), (2,), (3,)]
+
+
+def test_which_views_are_shown() -> None:
+    views = np.random.default_rng(0).integers(0, 256, (3, 3, 5, 6, 1), dtype=np.uint8)
+    assert shown_views(LightFieldTask.from_array(views)) == [(0, 0), (1, 1), (2, 2)]
+    some = LightFieldTask.from_array(views, "views:every:2")
+    assert shown_views(some) == [(0, 0), (1, 1)]  # the middle one is unseen
+    for plane in planes_of(some):
+        u, v = (int(place) for place in plane.places)
+        np.testing.assert_allclose(true_slice(some, plane), views[u, v] / 255, atol=1e-6)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -35,10 +46,10 @@ def test_a_slice_of_the_samples_and_of_a_field_that_knows_them(axis: int) -> Non
         index = ((x + 1) / 2 * (sizes - 1)).round().long()
         return values[index[:, 0], index[:, 1], index[:, 2]]
 
-    plane = (axis, 1)
+    plane = Section(SHAPE, tuple(k for k in range(3) if k != axis), (1.0,))  # type: ignore[arg-type]
     expected = values.select(axis, 1).numpy()
     np.testing.assert_allclose(true_slice(volume, plane), expected, atol=1e-6)
-    np.testing.assert_allclose(slice_of(exact, SHAPE, plane), expected, atol=1e-6)
+    np.testing.assert_allclose(slice_of(exact, plane), expected, atol=1e-6)
 
 
 def test_a_row_per_plane() -> None:

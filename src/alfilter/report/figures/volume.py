@@ -1,4 +1,4 @@
-"""A fitted volume or video shown: slices of truth, fit, error and α."""
+"""A fitted volume, video or light field shown: planes of truth, fit, error and α."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from alfilter.analysis import filtered_encoding_of, samples_across
 from alfilter.encodings import FilteredEncoding
-from alfilter.evaluate import Evaluate, Scores, axis_coords, sample_axes
+from alfilter.evaluate import LAYOUTS, Evaluate, Scores, Section, sample_grid
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.report.figures import canvas, frequency
@@ -22,15 +21,13 @@ from alfilter.signals import write_image
 from alfilter.tasks import VolumeTask
 
 Array = NDArray[Any]
-Plane = tuple[int, int]  # an axis, and the sample along it that is fixed
 
 
 def draw_volume(folder: RunFolder, model: Field, task: VolumeTask, scores: Scores) -> None:
     """The pictures of a fitted volume or video: three planes, and the middle one of the first axis."""
     del scores  # a volume is not held whole
-    shape = task.signal.shape
-    middle = (0, shape[0] // 2)
-    fitted, truth = slice_of(model, shape, middle), true_slice(task, middle)
+    middle = middle_of(task)
+    fitted, truth = slice_of(model, middle), true_slice(task, middle)
     bits = 16 if task.signal.bits > 8 else 8
     write_image(folder.picture("reference"), _drawable(truth), bits)
     write_image(folder.picture("reconstruction"), _drawable(fitted), bits)
@@ -39,57 +36,67 @@ def draw_volume(folder: RunFolder, model: Field, task: VolumeTask, scores: Score
     write_bytes(folder.picture("planes"), planes_figure(model, task, planes_of(task)))
     encoding = filtered_encoding_of(model)
     if encoding is not None:
-        unit, across = "cycles per sample", samples_across(shape)
-        write_bytes(folder.picture("alpha"), frequency.alpha_figure(frequency_slice(encoding, shape, middle), unit))
+        unit, across = "cycles per sample", samples_across(task.signal.shape)
+        write_bytes(folder.picture("alpha"), frequency.alpha_figure(frequency_slice(encoding, middle), unit))
         device = encoding.alpha.values.device
-        maps = slice_of(lambda x: encoding.responses(x.to(device)), shape, middle)
+        maps = slice_of(lambda x: encoding.responses(x.to(device)), middle)
         of_scales = encoding.level_frequencies().numpy() / across
         panels = frequency.scale_response_figure(np.moveaxis(maps, -1, 0), of_scales, unit)
         write_bytes(folder.picture("scales"), panels)
 
 
-def planes_of(task: VolumeTask) -> list[Plane]:
-    """The planes that are shown: the middle one of every axis, or of a video three moments."""
-    shape = task.signal.shape
+def middle_of(task: VolumeTask) -> Section:
+    """The plane in the middle: a slice of the first axis, a frame, a view."""
+    shape, plane = task.signal.shape, LAYOUTS[task.signal.kind].planes[0]
+    return Section(shape, plane, tuple(float(n // 2) for axis, n in enumerate(shape) if axis not in plane))
+
+
+def planes_of(task: VolumeTask) -> list[Section]:
+    """The planes that are shown: the middle one of every axis, three moments of a video, or three views."""
+    shape, layout = task.signal.shape, LAYOUTS[task.signal.kind]
     if task.signal.kind == "video":
-        return [(0, round(share * (shape[0] - 1))) for share in (0.1, 0.5, 0.9)]
-    return [(axis, shape[axis] // 2) for axis in range(3)]
+        return [Section(shape, (1, 2), (float(round(share * (shape[0] - 1))),)) for share in (0.1, 0.5, 0.9)]
+    if task.signal.kind == "lightfield":
+        return [Section(shape, (2, 3), view) for view in shown_views(task)]
+    sides = [(axis, layout.planes[axis]) for axis in range(3)]
+    return [Section(shape, plane, (float(shape[axis] // 2),)) for axis, plane in sides]
 
 
-def slice_of(field: Evaluate, shape: tuple[int, ...], plane: Plane) -> Array:
-    """A field's values on a plane of the samples: (rows, columns, c), the remaining axes in their order."""
-    axis, index = plane
-    axes = [axis_coords(n, 0, n - 1, n) for n in shape]
-    axes[axis] = axes[axis][index : index + 1]
-    values: Array = sample_axes(field, axes).squeeze(axis).numpy()
+def shown_views(task: VolumeTask) -> list[tuple[float, float]]:
+    """The first view, the middle one, and one that was not seen (or the last)."""
+    down, across = task.signal.shape[:2]
+    mask = task.seen_mask()
+    unseen = [] if mask is None else np.argwhere(~mask.view(task.signal.shape)[..., 0, 0].numpy()).tolist()
+    last = unseen[len(unseen) // 2] if unseen else (down - 1, across - 1)
+    views = ((0, 0), (down // 2, across // 2), last)
+    return list(dict.fromkeys((float(u), float(v)) for u, v in views))
+
+
+def slice_of(field: Evaluate, section: Section) -> Array:
+    """A field's values on a plane of the samples: (rows, columns, c)."""
+    values: Array = sample_grid(section.through(field), section.size).numpy()
     return values
 
 
-def true_slice(task: VolumeTask, plane: Plane) -> Array:
+def true_slice(task: VolumeTask, section: Section) -> Array:
     """The samples on a plane, normalised: (rows, columns, c)."""
-    shape, (axis, index) = task.signal.shape, plane
-    places = [torch.arange(n) for n in shape]
-    places[axis] = torch.tensor([index])
-    down, along, across = places
-    flat = (down[:, None, None] * shape[1] + along[:, None]) * shape[2] + across
-    rows = task.signal.values(flat.reshape(-1)).view(*flat.shape, task.out_dim)
-    values: Array = rows.squeeze(axis).numpy()
+    values: Array = section.of(task.signal).values().view(*section.size, task.out_dim).numpy()
     return values
 
 
-def frequency_slice(encoding: FilteredEncoding, shape: tuple[int, ...], plane: Plane) -> Array:
+def frequency_slice(encoding: FilteredEncoding, section: Section) -> Array:
     """The cut-off in cycles per sample on a plane: (rows, columns)."""
     device = encoding.alpha.values.device
-    cut_off = slice_of(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), shape, plane)[..., 0]
-    return cut_off / samples_across(shape)
+    cut_off = slice_of(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), section)[..., 0]
+    return cut_off / samples_across(section.shape)
 
 
-def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> bytes:
+def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Section]) -> bytes:
     """A row per plane: truth, fit, error (one scale for all rows), and α where there is one."""
     encoding = filtered_encoding_of(model)
-    shape, columns = task.signal.shape, 3 if encoding is None else 4
-    slices = [(true_slice(task, plane), slice_of(model, shape, plane)) for plane in planes]
-    cut_offs = [] if encoding is None else [frequency_slice(encoding, shape, plane) for plane in planes]
+    columns = 3 if encoding is None else 4
+    slices = [(true_slice(task, plane), slice_of(model, plane)) for plane in planes]
+    cut_offs = [] if encoding is None else [frequency_slice(encoding, plane) for plane in planes]
     errors = [error_map(np.clip(fitted, 0, 1), truth) for truth, fitted in slices]
     top = max(max(float(np.percentile(error, 99.5)) for error in errors), 1e-6)
     heights = [float(np.clip(error.shape[0] / error.shape[1], 0.4, 1.6)) for error in errors]
@@ -113,11 +120,16 @@ def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Plane]) -> by
     return canvas.png_bytes(figure)
 
 
-def _plane_name(task: VolumeTask, plane: Plane) -> str:
-    axis, index = plane
+def _plane_name(task: VolumeTask, section: Section) -> str:
+    places = ",".join(f"{place:g}" for place in section.places)
     if task.signal.kind == "video":
-        return f"truth, frame {index}"
-    return f"truth, axis {axis} at {index}"
+        return f"truth, frame {places}"
+    if task.signal.kind == "lightfield":
+        mask = task.seen_mask()
+        u, v = (int(place) for place in section.places)
+        unseen = mask is not None and not bool(mask.view(task.signal.shape)[u, v].all())
+        return f"truth, view {places}{' (unseen)' if unseen else ''}"
+    return f"truth, axis {section.held[0]} at {places}"
 
 
 def _picture(axes: Any, values: Array, title: str) -> None:

@@ -62,8 +62,8 @@ CHARTS = {
     "planes": (
         "Slices",
         "Slices of truth, fit, error and alpha",
-        "One row per slice: the middle one of every axis of a volume, or three moments of a video. The scores are of "
-        "the whole, the other pictures on this page of the middle slice of the first axis.",
+        "One row per slice: the middle one of every axis of a volume, three moments of a video, or views of a light "
+        "field. The scores are of the whole, the other pictures on this page of the middle slice, frame or view.",
     ),
     "parity": (
         "Predicted against measured",
@@ -95,5 +95,6 @@ KINDS = {
     "audio": "The sound",
     "volume": "The volume",
     "video": "The video",
+    "lightfield": "The light field",
 }
 ALPHA_ONLY = "This method has no filter: only al-grid, al-sine and al-relu learn which frequencies pass where."
