@@ -12,6 +12,9 @@ uniform grid:
     variation   how much α varies around the node
     gradient    the slope of the loss along the node's own value
 
+`levels` is the same sum with every node of the levels up to the uniform grid's from the start: the functions of the
+uniform grid, learned in other numbers. What the tree has beyond it is due to where its nodes are.
+
 Every setting has the same feature grid, network, steps and seed; PSNR, and Spearman's ρ of the cut-off with the
 picture's local band over blocks of 8×8.
 """
@@ -55,7 +58,10 @@ class TreeAlpha(nn.Module):
         self.grids = nn.ParameterList([torch.zeros(side, side) for side in SIDES])
         self.grids[0].data.fill_(start / unit)
         for number, side in enumerate(SIDES):
-            self.register_buffer(f"mask{number}", torch.full((side, side), float(number == 0)))
+            mask = torch.full((side, side), float(number == 0 or (indicator == "levels" and side**2 <= nodes)))
+            if number:
+                mask[::2, ::2] = 0  # these are nodes of the level before
+            self.register_buffer(f"mask{number}", mask)
 
     def masks(self) -> list[Tensor]:
         return [getattr(self, f"mask{number}") for number in range(len(SIDES))]
@@ -82,7 +88,7 @@ class TreeAlpha(nn.Module):
         masks = self.masks()
         around = F.interpolate(masks[level - 1][None, None], SIDES[level], mode="bilinear", align_corners=True)[0, 0]
         allowed = (around > 0).float()
-        allowed[::2, ::2] = 0  # these are nodes of the level before
+        allowed[::2, ::2] = 0
         count = min(round((self.nodes - self.count()) * share), int(allowed.sum()))
         best = torch.where(allowed > 0, scores, -torch.inf).flatten().topk(count).indices
         masks[level].view(-1)[best] = 1.0
@@ -99,7 +105,7 @@ class TreeGrid(FilteredGrid):
     def adapt(self, situation: Situation) -> None:
         tree: Any = self.alpha
         level = 1 + sum(getattr(self, "done", 0) > number for number in range(len(MOMENTS)))
-        if level > len(MOMENTS) or situation.progress < MOMENTS[level - 1]:
+        if tree.indicator == "levels" or level > len(MOMENTS) or situation.progress < MOMENTS[level - 1]:
             return
         self.done = level
         # the first levels may not take all nodes, the last takes what is left
@@ -177,14 +183,14 @@ def main() -> None:
     arguments = p.parse_args()
     torch.set_num_threads(1)
     for nodes in arguments.nodes:
-        for name in ("uniform", "error", "variation", "gradient"):
+        for name in ("uniform", "levels", "error", "variation", "gradient"):
             lines = [measure(picture, name, nodes, arguments.steps) for picture in arguments.pictures]
             if arguments.json:
                 print("\n".join(json.dumps(line) for line in lines), flush=True)
                 continue
             psnr, rho = (statistics.fmean(line[key] for line in lines) for key in ("psnr", "rho"))
             each = " ".join(f"{line['psnr']:.2f}" for line in lines)
-            what = "uniform grid" if name == "uniform" else f"tree by {name}"
+            what = {"uniform": "uniform grid", "levels": "the same in levels"}.get(name, f"tree by {name}")
             print(f"{what:<20}{lines[0]['nodes']:>6} nodes   {psnr:.2f} dB ({each})   ρ {rho:.3f}", flush=True)
 
 
