@@ -180,9 +180,11 @@ _PADDED = 16  # outputs that the source's network has at least
 # and the coarser levels, one per octave, carry what it shares with its neighbours.
 SAMPLED: dict[str, Any] = {"features": 4, "density": 1.0, "aligned": True, "levels": 6, "depth": 1, "table": 22}
 RECIPE: dict[str, Any] = {**CPU, **RARE_ROWS, "lr": 5e-3, "lr_encoding": 2e-2}
+# `alfilter experiment shapes-grids`. A surface touches some 10^5 nodes of the finest levels: rows enough to keep most
+# of them apart are worth more than the time they take.
 SHAPE = Preset(
-    {"levels": 12, "base": 8, "finest": 256, "table": 15},
-    {**RECIPE, "sampling": "graded", "batch": 4096, "lr_encoding": 1e-2},
+    {"levels": 12, "base": 8, "finest": 256, "table": 17},
+    {**RECIPE, "sampling": "graded", "lr_encoding": 1e-2},
 )
 MOST_ROWS = 1 << 20  # of the finest grid; a larger signal has fewer nodes than samples
 

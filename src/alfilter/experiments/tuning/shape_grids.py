@@ -1,4 +1,4 @@
-"""Settings of the two grids for shapes: a few changes, the same for both, on the carved bunny, which is in no table."""
+"""Settings of the two grids for shapes: a few choices, the same for both, on the carved bunny, which is in no table."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from alfilter.experiments.tuning.shapes import CARVED, carved_task
 METHODS = ("al-grid", "hash-grid")
 BUDGET = 20.0  # seconds on one core, per fit
 RESOLUTION, POINTS, GRID = 256, 100_000, 192  # of the surface and the scores
-BASE: dict[str, Any] = {"batch": 4096, "finest": 256}
-CHANGES: dict[str, dict[str, Any]] = {
-    "as it was": {},
-    "batch 8192": {"batch": 8192},
-    "batch 8192, finest 128": {"batch": 8192, "finest": 128},
-    "batch 8192, finest 160": {"batch": 8192, "finest": 160},
-}
+# batch, log2 of the rows of a level, cells per axis of the finest level
+SETTINGS: tuple[tuple[int, int, int], ...] = (
+    (4096, 15, 256),
+    (8192, 15, 256),
+    (8192, 17, 256),
+    (8192, 17, 128),
+)
 
 
 def runs() -> list[Run]:
-    """Every change of both grids; the methods take turns, so that a busy hour hits both."""
+    """Every choice for both grids; the methods take turns, so that a busy hour hits both."""
     return [
         Run(
-            f"{method}: {name}",
+            f"{method}: batch {batch:,}, {1 << table:,} rows, finest {finest}",
             CARVED,
             method=method,
             preset="default-shape",
-            settings={"finest": {**BASE, **change}["finest"]},
-            training={"budget": BUDGET, "clock": "cpu", "batch": {**BASE, **change}["batch"]},
+            settings={"table": table, "finest": finest},
+            training={"budget": BUDGET, "clock": "cpu", "batch": batch},
         )
-        for name, change in CHANGES.items()
+        for batch, table, finest in SETTINGS
         for method in METHODS
     ]
 
