@@ -1,6 +1,5 @@
 """What a field is and what it learned: maps of α, the tangent kernel, its spectrum, the paper's kernel view."""
 
-from alfilter.analysis.facts import KernelFacts, kernel_facts, retention_by_range
 from alfilter.analysis.frequency import (
     alpha_map,
     capped,
@@ -13,6 +12,7 @@ from alfilter.analysis.frequency import (
     samples_across,
 )
 from alfilter.analysis.ntk import empirical_ntk, line_points, random_points, simple_ntk
+from alfilter.analysis.ntk_facts import KernelFacts, kernel_facts, retention_by_range
 
 __all__ = [
     "KernelFacts",

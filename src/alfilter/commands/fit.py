@@ -70,8 +70,8 @@ def add_fit(commands: Any) -> None:
 def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.config import Training, parse_options
     from alfilter.methods import method
+    from alfilter.runs.extension import continued
     from alfilter.runs.folder import RunFolder
-    from alfilter.runs.longer import continued
     from alfilter.runs.models import load
     from alfilter.runs.request import FitRequest, suited_method
     from alfilter.runtime.distributed import process_group

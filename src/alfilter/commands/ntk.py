@@ -101,7 +101,7 @@ def _measure(
     name: str, field: Field, baseline: tuple[str, Field] | None, arguments: argparse.Namespace, folder: Path
 ) -> dict[str, Any]:
     """The numbers of both fields; the figure and all of the spectra go to the folder."""
-    from alfilter.analysis.facts import kernel_facts, retention_by_range
+    from alfilter.analysis.ntk_facts import kernel_facts, retention_by_range
     from alfilter.files import write_bytes, write_text
     from alfilter.report.figures.ntk import ntk_figure
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from alfilter.config import without_removed
 from alfilter.errors import UserError
+from alfilter.runs.extension import LENGTH
 from alfilter.runs.folder import FILES, RunFolder
 from alfilter.runs.lock import PathLock
-from alfilter.runs.longer import LENGTH
 from alfilter.runs.request import FitRequest
 from alfilter.training.checkpoint import first_difference
 

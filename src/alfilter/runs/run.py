@@ -17,10 +17,7 @@ from alfilter.errors import UserError, nearest
 from alfilter.evaluate import Scores
 from alfilter.methods import parameter_count, preset
 from alfilter.runs.checks import check_folder, check_same, is_quick_to_read, take_folder
-from alfilter.runs.fitting import Fitted, PreparedFit, prepare
-from alfilter.runs.folder import FILES, History, RunFolder
-from alfilter.runs.lock import PathLock
-from alfilter.runs.longer import (
+from alfilter.runs.extension import (
     Extension,
     begin_extension,
     extension_line,
@@ -31,6 +28,9 @@ from alfilter.runs.longer import (
     stored_length,
     take_over,
 )
+from alfilter.runs.fitting import Fitted, PreparedFit, prepare
+from alfilter.runs.folder import FILES, History, RunFolder
+from alfilter.runs.lock import PathLock
 from alfilter.runs.request import FitRequest, Setting, resolve, suited_preset
 from alfilter.runs.snapshots import Snapshots, remove_snapshots
 from alfilter.runtime.distributed import Processes, current, local_device

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alfilter.analysis import facts
+from alfilter.analysis import ntk_facts
 from alfilter.experiments.paper import ntk as tangent
 from alfilter.report.figures.registry import FIGURES
 from alfilter.signals import write_image
@@ -28,7 +28,7 @@ def data(tmp_path: Path) -> Path:
 
 def test_ntk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tangent, "POINTS", 64)
-    monkeypatch.setattr(facts, "LINE", 64)
+    monkeypatch.setattr(ntk_facts, "LINE", 64)
     runs = [
         replace(run, size=16, settings={**run.settings, **TINY}, training={"steps": 2} if run.training else {})
         for run in tangent.runs()

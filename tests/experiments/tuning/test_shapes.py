@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from alfilter.experiments.tuning.minute import draws
 from alfilter.experiments.tuning.shapes import BROAD, NARROW, OPTIONS, RATES, drawn
 from alfilter.methods import METHODS as KNOWN
 from alfilter.methods import build, training
+from alfilter.tasks import SdfTask
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -48,6 +50,7 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     trimesh.creation.icosphere(subdivisions=2).export(tmp_path / "meshes" / "bunny.obj")
     monkeypatch.setattr(shapes_search, "RESOLUTION", 24)
     monkeypatch.setattr(shapes_search, "BUDGET", 0.1)
+    monkeypatch.setattr(SdfTask, "compare", partialmethod(SdfTask.compare, points=2000, grid=32))
     study = STUDIES["shapes-search"]
     only = shapes_search.Study(study.name, lambda: shapes_search.runs()[1:2], study.summarise, study.execute)
     (line,) = run_study(only, str(tmp_path), str(tmp_path / "out"), 1, lambda line: None)

@@ -211,7 +211,7 @@ def kept_better(ours: str, base: str) -> Judge:
     def judge(lines: Lines) -> tuple[str, str]:
         import torch
 
-        from alfilter.analysis.facts import retention_by_range
+        from alfilter.analysis.ntk_facts import retention_by_range
 
         spectra: list[dict[str, Any]] = [
             {line["image"]: line["kernel"]["spectrum"] for line in lines if line["group"] == row}

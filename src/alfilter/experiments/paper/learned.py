@@ -40,7 +40,7 @@ def kernel_numbers(field: Any, seed: int) -> dict[str, Any]:
 
     Nothing for fields that are no network on Fourier channels.
     """
-    from alfilter.analysis.facts import kernel_facts
+    from alfilter.analysis.ntk_facts import kernel_facts
     from alfilter.analysis.spectrum import normalised
     from alfilter.encodings import FilteredFourier, Fourier
 

@@ -39,7 +39,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """The kernel of one field, with and without the α grid's own part."""
     import torch
 
-    from alfilter.analysis.facts import kernel_facts
+    from alfilter.analysis.ntk_facts import kernel_facts
     from alfilter.analysis.spectrum import normalised
 
     torch.set_num_threads(threads)
@@ -66,7 +66,7 @@ def retentions(lines: Lines, row: str, stage: str, part: str = "both") -> list[d
     """The retention of a row against its baseline, seed by seed."""
     import torch
 
-    from alfilter.analysis.facts import retention_by_range
+    from alfilter.analysis.ntk_facts import retention_by_range
 
     base = ROWS[row][2]
     by_run = {(line["group"], line["seed"]): line for line in lines}

@@ -1,4 +1,4 @@
-"""Runs that go further: a finished one extended, and one that starts from another model."""
+"""A run made longer than it was first meant to be, and one that starts from another model."""
 
 from __future__ import annotations
 

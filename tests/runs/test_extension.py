@@ -14,8 +14,8 @@ import torch
 from tests.support.commands import SIZES, TINY, alfilter, complaint, picture, without_figures
 
 import alfilter as al
+from alfilter.runs.extension import take_over
 from alfilter.runs.folder import read_history
-from alfilter.runs.longer import take_over
 from alfilter.signals import read_image
 from alfilter.training import load
 
@@ -62,10 +62,10 @@ def test_a_longer_run_that_was_stopped_goes_on_to_the_same_bytes(
 
     plain = GradientWorkers.run
 
-    def killed(self: Any, task: Any, setting: Any, step: int, seed: int) -> Any:
+    def killed(self: Any, task: Any, setting: Any, step: int, *rest: Any) -> Any:
         if step == 55:
             os.kill(os.getpid(), signal.SIGINT)
-        return plain(self, task, setting, step, seed)
+        return plain(self, task, setting, step, *rest)
 
     words = ("fit", photo, "--out", tmp_path / "b", "--json", *TINY, "--resume", "--steps", "80")
     with monkeypatch.context() as patch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from alfilter.analysis.facts import OCTAVES, kernel_facts, retention_by_range
+from alfilter.analysis.ntk_facts import OCTAVES, kernel_facts, retention_by_range
 from alfilter.methods import build
 
 
