@@ -141,10 +141,10 @@ def test_until_survives_a_stop(photo: Path, tmp_path: Path, monkeypatch: pytest.
 
     plain = GradientWorkers.run
 
-    def killed(self: Any, task: Any, setting: Any, step: int, seed: int) -> Any:
+    def killed(self: Any, task: Any, setting: Any, step: int, *rest: Any) -> Any:
         if step == whole["steps"] - 4:
             os.kill(os.getpid(), signal.SIGINT)
-        return plain(self, task, setting, step, seed)
+        return plain(self, task, setting, step, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(GradientWorkers, "run", killed)
