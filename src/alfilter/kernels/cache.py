@@ -30,6 +30,8 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
+from alfilter.kernels.llvm import SHAPE
+
 _numba: Any = config
 _result: Any = CompileResult
 _dumps: Any = serialize.dumps
@@ -45,7 +47,7 @@ def cache_key() -> str | None:
     options = [getattr(_numba, name, None) for name in _CODE_OPTIONS]
     processor = cpu_target.target_context.codegen().magic_tuple()  # triple, name, features
     versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
-    digest = hashlib.sha256(repr((versions, processor, options)).encode())
+    digest = hashlib.sha256(repr((versions, processor, SHAPE, options)).encode())
     for name, content in sources:
         digest.update(f"{name} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:24] if sources else None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, round_up8
+from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, whole_vectors
 from alfilter.kernels.jit import f4, kernel
 from alfilter.kernels.mlp import (
     BLOCK,
@@ -68,7 +68,7 @@ def filter_bank_forward(
         pack_all_panels(cycles, True),
     )
     a, b = np.empty((BLOCK, stride(width)), np.float32), np.empty((BLOCK, stride(width)), np.float32)
-    whole, row = round_up8(width), 4 * levels * width
+    whole, row = whole_vectors(width), 4 * levels * width
     merge_panels, last = np.empty(panel_offsets(sizes, False)[-1], np.float32), sizes[-1]
     pack_weights(params, sizes, False, merge_panels)
     output = np.empty((BLOCK, stride(last)), np.float32)
@@ -123,7 +123,7 @@ def filter_bank_backward(
     wide = stride(width)
     by_a, by_b = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)
     more, edge = np.zeros((BLOCK, wide), np.float32), np.empty((BLOCK, stride(max(size, dims))), np.float32)
-    whole, inputs, last = round_up8(width), features.shape[1], sizes[-1]
+    whole, inputs, last = whole_vectors(width), features.shape[1], sizes[-1]
     step, own = 4 * wide, 4 * width
     merge_panels = np.empty(panel_offsets(sizes, True)[-1], np.float32)
     pack_weights(params, sizes, True, merge_panels)
@@ -168,7 +168,7 @@ def filter_bank_backward(
             column = dims + l * size
             by_angle = by_b[:count, 0:width]
             gemm(features[first:end, column : column + size].T, by_angle, by_cycles[l], True)
-            gemm_packed(by_angle, angles[l], edge[:count, 0 : round_up8(size)])
+            gemm_packed(by_angle, angles[l], edge[:count, 0 : whole_vectors(size)])
             target = by_features.ctypes.data + 4 * (first * inputs + column)
             copy_block(edge.ctypes.data, edge.shape[1], target, inputs, count, size)
             below = first_layer[first:end, 0:width] if l == 0 else out[first:end, (l - 1) * width : l * width]
@@ -179,6 +179,6 @@ def filter_bank_backward(
         slope_backward(more.ctypes.data, step, slopes_of, own, by_biases[0].ctypes.data, count, width)
         g = more[:count, 0:width]
         gemm(features[first:end, 0:dims].T, g, by_entry, True)
-        gemm_packed(g, start, edge[:count, 0 : round_up8(dims)])
+        gemm_packed(g, start, edge[:count, 0 : whole_vectors(dims)])
         copy_block(edge.ctypes.data, edge.shape[1], by_features.ctypes.data + 4 * first * inputs, inputs, count, dims)
     restore_weight_order(by_params, sizes)

@@ -1,10 +1,10 @@
 """Matrix products that can be called from compiled kernels, so that activations run while a block is in cache.
 
 A library's GEMM is a call of its own: its output has left the first cache before the activation reads it, and for
-narrow matrices it is slow (`ops.matmul`). Here c (m, n) ← a (m, k) b (k, n) is made of tiles of six rows by two
-vectors of eight columns: twelve sums in registers, one loop over k, two vectors of b and one number of a at a time. No
-Python loop keeps the sums in registers, so the tile is written with `llvm`. With b packed into panels it is as fast as
-MKL at any width and faster for narrow factors.
+narrow matrices it is slow (`ops.matmul`). Here c (m, n) ← a (m, k) b (k, n) is made of tiles of `TILE_ROWS` rows by
+two vectors, whose sums stay in registers: one loop over k, two vectors of b and one number of a at a time. No Python
+loop keeps the sums in registers, so the tile is written with `llvm`. With b packed into panels it is as fast as MKL at
+any width and faster for narrow factors.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 from numba import njit, types
 
 from alfilter.kernels.jit import kernel
-from alfilter.kernels.llvm import I64, LANES, NO_RESULT, VECTOR, VectorBuilder, constant, intrinsic
+from alfilter.kernels.llvm import I64, LANES, NO_RESULT, SHAPE, VECTOR, VectorBuilder, constant, intrinsic
 
 PANEL = 2 * LANES  # columns of a panel and of a tile
+TILE_ROWS = SHAPE.rows
 _ROWS = 96  # of a that stay in cache while all panels of b are used
 
 
@@ -37,10 +38,10 @@ def _tile(
     columns: Any,
     add: Any,
 ) -> Any:
-    """c (rows, 8·vectors) = [c +] Σ_k a[:, k] b[k, :].
+    """c (rows, LANES·vectors) = [c +] Σ_k a[:, k] b[k, :].
 
     a, b, c: addresses. a_row, a_step: numbers from one row of a and from one k to the next; b_step, c_row alike.
-    columns: how many columns of a one-vector tile exist; a literal of eight or more says all do.
+    columns: how many columns of a one-vector tile exist; a literal of `LANES` or more says all do.
     """
     height, width = rows.literal_value, vectors.literal_value
     whole = width > 1 or (isinstance(columns, types.IntegerLiteral) and columns.literal_value >= LANES)
@@ -99,25 +100,20 @@ def _panel(
     """Up to `PANEL` columns of c, all m rows."""
     i = 0
     if columns >= PANEL:
-        while i + 6 <= m:
-            _tile(6, 2, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
-            i += 6
-        if i + 4 <= m:
+        while i + TILE_ROWS <= m:
+            _tile(TILE_ROWS, 2, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
+            i += TILE_ROWS
+        while i + 4 <= m:
             _tile(4, 2, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
             i += 4
-        if i + 2 <= m:
-            _tile(2, 2, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
-            i += 2
-        if i < m:
+        while i < m:
             _tile(1, 2, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
+            i += 1
         return
     while i + 6 <= m:
         _tile(6, 1, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
         i += 6
-    if i + 4 <= m:
-        _tile(4, 1, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
-        i += 4
-    if i + 2 <= m:
+    while i + 2 <= m:
         _tile(2, 1, a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, k, columns, add)
         i += 2
     if i < m:
@@ -144,12 +140,12 @@ def gemm(a: Any, b: Any, c: Any, add: bool) -> None:
             n - j,
             1 if add else 0,
         )
-        j += PANEL if n - j >= PANEL else 8
+        j += PANEL if n - j >= PANEL else LANES
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _pack_panel(context: Any, b: Any, row: Any, column: Any, rows: Any, columns: Any, out: Any) -> Any:
-    """One panel: out (rows, 16) = b (rows, columns), padded with zeros; row, column: strides of b in bytes."""
+    """One panel: out (rows, PANEL) = b (rows, columns), padded with zeros; row, column: strides of b in bytes."""
 
     def generate(_: Any, build: Any, __: Any, arguments: Any) -> Any:
         b, row, column, rows, columns, out = arguments
@@ -185,7 +181,7 @@ def _pack_panel(context: Any, b: Any, row: Any, column: Any, rows: Any, columns:
 
 @njit(nogil=True)
 def pack_panels(b: Any, out: Any) -> None:
-    """b (k, n), of any strides, packed into panels: out (⌈n/16⌉, k, 16), padded with zeros."""
+    """b (k, n), of any strides, packed into panels: out (⌈n/PANEL⌉, k, PANEL), padded with zeros."""
     k, n = b.shape
     for j in range(out.shape[0]):
         first = b.ctypes.data + PANEL * j * b.strides[1]
@@ -194,7 +190,7 @@ def pack_panels(b: Any, out: Any) -> None:
 
 @njit(nogil=True)
 def pack_all_panels(weights: Any, transposed: bool) -> Any:
-    """Every matrix of weights (L, o, i), or its transpose, packed into panels: (L, ⌈n/16⌉, k, 16)."""
+    """Every matrix of weights (L, o, i), or its transpose, packed into panels: (L, ⌈n/PANEL⌉, k, PANEL)."""
     count, outputs, inputs = weights.shape
     k, n = (inputs, outputs) if transposed else (outputs, inputs)
     panels = np.empty((count, (n + PANEL - 1) // PANEL, k, PANEL), np.float32)
@@ -207,7 +203,7 @@ def pack_all_panels(weights: Any, transposed: bool) -> Any:
 def gemm_packed(a: Any, b: Any, c: Any) -> None:
     """c (m, n) ← a (m, k) b with b packed by `pack_panels`: a panel stays in the first cache, a wide b does not.
 
-    Fastest if n is a multiple of eight: columns of c beyond those of b become zeros.
+    Fastest if n is a multiple of `LANES`: columns of c beyond those of b become zeros.
     """
     m, k = a.shape
     n = c.shape[1]
@@ -218,23 +214,23 @@ def gemm_packed(a: Any, b: Any, c: Any) -> None:
         _panel(m, start, rows, steps, factor + 4 * j * k, PANEL, out + 4 * j, c_row, k, PANEL, 0)
         j += PANEL
     factor, out = factor + 4 * j * k, out + 4 * j
-    if n - j >= 8:
+    if n - j >= LANES:
         i = 0
         while i + 8 <= m:  # with one vector per row, six rows are not enough independent sums
-            _tile(8, 1, start + 4 * i * rows, rows, steps, factor, PANEL, out + 4 * i * c_row, c_row, k, 8, 0)
+            _tile(8, 1, start + 4 * i * rows, rows, steps, factor, PANEL, out + 4 * i * c_row, c_row, k, LANES, 0)
             i += 8
         while i < m:
-            _tile(1, 1, start + 4 * i * rows, rows, steps, factor, PANEL, out + 4 * i * c_row, c_row, k, 8, 0)
+            _tile(1, 1, start + 4 * i * rows, rows, steps, factor, PANEL, out + 4 * i * c_row, c_row, k, LANES, 0)
             i += 1
-        factor, out, j = factor + 32, out + 32, j + 8
+        factor, out, j = factor + 4 * LANES, out + 4 * LANES, j + LANES
     if j < n:
         _panel(m, start, rows, steps, factor, PANEL, out, c_row, k, n - j, 0)
 
 
 @njit(inline="always")
-def round_up8(width: int) -> int:
-    """The next multiple of eight."""
-    return (width + 7) // 8 * 8
+def whole_vectors(width: int) -> int:
+    """The next multiple of a vector's numbers."""
+    return (width + LANES - 1) // LANES * LANES
 
 
 @kernel()

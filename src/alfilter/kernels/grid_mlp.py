@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.gemm import round_up8
+from alfilter.kernels.gemm import whole_vectors
 from alfilter.kernels.grid_lookup import Corners, Levels, add_levels, corner_buffers, read_levels
 from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.level_filter import alpha_gradient, respond
@@ -174,11 +174,11 @@ def grid_mlp_gradient(
     pack_weights(params, sizes, False, forward_panels)
     pack_weights(params, sizes, True, backward_panels)
     tile = min(TILE, end - begin)
-    buffers, features = corner_buffers(dims), np.empty((tile, round_up8(inputs)), f4)
+    buffers, features = corner_buffers(dims), np.empty((tile, whole_vectors(inputs)), f4)
     if filtered is None:
         by_features, response = features, np.empty((0, 0), f4)  # in place: no feature is read again
     else:
-        by_features, response = np.empty((tile, round_up8(inputs)), f4), np.empty((len(filtered.edges), tile), f4)
+        by_features, response = np.empty((tile, whole_vectors(inputs)), f4), np.empty((len(filtered.edges), tile), f4)
         alpha, by_capped = np.empty((tile, 1), f4), np.empty(tile, f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
     slopes = np.empty(len(hidden) if kind == SINE else 0, f4)
@@ -196,7 +196,7 @@ def grid_mlp_gradient(
         read_levels(x, first, levels, response, table, skip, features[:count], buffers)
         for low in range(0, count, BLOCK):
             m = min(BLOCK, count - low)
-            block, by_block = features[low : low + m, :inputs], by_features[low : low + m, : round_up8(inputs)]
+            block, by_block = features[low : low + m, :inputs], by_features[low : low + m, : whole_vectors(inputs)]
             block_forward(
                 block, 0, BLOCK, sizes, params, forward_panels, kind, network.omega, hidden, slopes, output, True
             )
@@ -248,7 +248,7 @@ def grid_decoders_gradient(
     tile = min(TILE, end - begin)
     buffers, response = corner_buffers(dims), np.empty((0, 0), f4)
     features = np.empty((tile, dims + count_levels * size), f4)
-    level_inputs, by_input = np.empty((count_levels, BLOCK, inputs), f4), np.empty((BLOCK, round_up8(inputs)), f4)
+    level_inputs, by_input = np.empty((count_levels, BLOCK, inputs), f4), np.empty((BLOCK, whole_vectors(inputs)), f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
     widest = widest_row(sizes)
     block_grad, spare = np.empty((BLOCK, widest), f4), np.empty((BLOCK, widest), f4)

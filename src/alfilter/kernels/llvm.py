@@ -1,22 +1,52 @@
-"""Vectors of eight numbers in LLVM's intermediate language, for the few loops that numba does not compile well.
+"""Vectors in LLVM's intermediate language, for the few loops that numba does not compile well.
 
-Code written here is inlined into compiled kernels. A processor with shorter vectors splits each of them in two;
-addresses are integers, as in the kernels.
+Code written here is inlined into compiled kernels; addresses are integers, as in the kernels. `SHAPE` says how wide a
+vector of this processor is and how many rows a tile of a matrix product has; everything else follows from it.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba.extending
 from llvmlite import ir
+from numba.core.registry import cpu_target
 
 # numba's decorator for a function that is written as LLVM instructions; kernels call it without `context`
 intrinsic: Any = numba.extending.intrinsic
 
-LANES = 8
+
+class Shape(NamedTuple):
+    """lanes: float32 numbers of a vector. rows: of a tile that is two vectors wide, whose sums stay in registers."""
+
+    lanes: int
+    rows: int
+
+
+# by the registers there are: 32 of 512 bits, 16 of 256, 16 of 128, or 32 of 128
+AVX512, AVX2, SSE, NEON = Shape(16, 12), Shape(8, 6), Shape(4, 6), Shape(4, 12)
+
+
+def vector_shape(features: str, machine: str, lanes: str = "") -> Shape:
+    """The shape for a processor's features, as LLVM lists them. lanes: 4, 8 or 16 if they are to be others.
+
+    >>> vector_shape("+sse2,+avx2,-avx512f", "x86_64")
+    Shape(lanes=8, rows=6)
+    """
+    words = features.split(",")
+    own = AVX512 if "+avx512f" in words else AVX2 if "+avx2" in words else NEON if machine in _ARM else SSE
+    return {"4": own if own.lanes == 4 else SSE, "8": AVX2, "16": AVX512}.get(lanes, own)
+
+
+_ARM = ("aarch64", "arm64", "ARM64")
+SHAPE = vector_shape(
+    cpu_target.target_context.codegen().magic_tuple()[2], platform.machine(), os.environ.get("ALFILTER_LANES", "")
+)
+LANES = SHAPE.lanes
 FLOAT, I1, I32, I64 = ir.FloatType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 VECTOR, INT_VECTOR = ir.VectorType(FLOAT, LANES), ir.VectorType(I32, LANES)
 NO_RESULT = ir.Constant(ir.IntType(8).as_pointer(), None)  # the value of a void function
@@ -50,7 +80,7 @@ class VectorBuilder:
         self.build.store(number, self.build.inttoptr(address, FLOAT.as_pointer()), align=4)
 
     def load(self, address: Any, mask: Any = None) -> Any:
-        """Eight numbers; lanes that the mask leaves out are zero, and their memory is not read."""
+        """A vector; lanes that the mask leaves out are zero, and their memory is not read."""
         place = self.build.inttoptr(address, VECTOR.as_pointer())
         if mask is None:
             return self.build.load(place, align=4)

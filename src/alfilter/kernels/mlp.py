@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.gemm import PANEL, copy_block, gemm, gemm_packed, pack_panels, round_up8
+from alfilter.kernels.gemm import PANEL, copy_block, gemm, gemm_packed, pack_panels, whole_vectors
 from alfilter.kernels.jit import FAST, f4, kernel
+from alfilter.kernels.llvm import LANES
 from alfilter.kernels.rowwise import add_bias, add_bias_relu, add_column_sums, relu_backward, slope_backward
 from alfilter.kernels.sincos import sine_row
 
-BLOCK = 96  # points: sixteen tiles of rows; layers of up to a hundred neurons fit the first cache
+BLOCK = 96  # points: whole tiles of rows; layers of up to a hundred neurons fit the first cache
 RELU, SINE = 0, 1
 
 
@@ -146,13 +147,13 @@ def block_forward(
         factor = _layer_panels(panels, starts, l, sizes[l])
         if l < layers - 1:
             z = _hidden_rows(hidden, sizes, l + 1, points)
-            gemm_packed(source, factor, z[first:end, : round_up8(sizes[l + 1])])
+            gemm_packed(source, factor, z[first:end, : whole_vectors(sizes[l + 1])])
             _activate(
                 z, _hidden_rows(slopes, sizes, l + 1, points) if kind == SINE else z, first, end, bias, kind, omega
             )
             source = z[first:end, : sizes[l + 1]]
         elif with_output:
-            gemm_packed(source, factor, output[: len(source), : round_up8(sizes[l + 1])])
+            gemm_packed(source, factor, output[: len(source), : whole_vectors(sizes[l + 1])])
             add_bias(output.ctypes.data, 4 * output.shape[1], bias.ctypes.data, len(source), len(bias))
 
 
@@ -192,10 +193,10 @@ def block_backward(
             gemm(g.T, below, by_weight, True)
         factor = _layer_panels(panels, starts, l, sizes[l + 1])
         if l > 0:
-            gemm_packed(g, factor, spare[:count, : round_up8(sizes[l])])
+            gemm_packed(g, factor, spare[:count, : whole_vectors(sizes[l])])
             grad, spare = spare, grad
         elif len(by_source) > 0:
-            gemm_packed(g, factor, by_source[:count, : round_up8(sizes[0])])
+            gemm_packed(g, factor, by_source[:count, : whole_vectors(sizes[0])])
 
 
 @njit(nogil=True)
@@ -237,7 +238,7 @@ def mlp_backward(
     widest = widest_row(sizes)
     block_grad, spare = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
     size, width = sizes[0], sizes[-1]
-    direct = size % 8 == 0  # rows of x are whole vectors
+    direct = size % LANES == 0  # rows of x are whole vectors
     edge = np.empty((BLOCK if len(by_x) > 0 and not direct else 0, stride(size)), np.float32)
     for first in range(0, points, BLOCK):
         block = x[first : min(first + BLOCK, points), :size]

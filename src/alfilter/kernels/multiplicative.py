@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, round_up8
+from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, whole_vectors
 from alfilter.kernels.jit import f4, kernel
 from alfilter.kernels.mlp import BLOCK, stride
 from alfilter.kernels.rowwise import add_bias, add_rows, multiply_rows, sine_product_backward, slope_backward
@@ -23,7 +23,7 @@ from alfilter.kernels.sincos import sine_row
 def _filter(x: Any, factor: Any, phase: Any, sine: Any, cosine: Any) -> None:
     """sine, cosine (m, stride) ← those of Ωx + φ."""
     width, step = len(phase), 4 * sine.shape[1]
-    gemm_packed(x, factor, sine[: len(x), 0 : round_up8(width)])
+    gemm_packed(x, factor, sine[: len(x), 0 : whole_vectors(width)])
     for i in range(len(x)):
         sine_row(sine.ctypes.data + i * step, phase.ctypes.data, f4(1), cosine.ctypes.data + i * step, width)
 
@@ -56,13 +56,13 @@ def sine_filters_forward(
         _filter(block, filter_panels[0], phases[0], z, cosine)
         for l in range(layers):
             v = saved[l, first : first + count]
-            gemm_packed(z[:count, 0:width], layer_panels[l], v[:, 0 : round_up8(width)])
+            gemm_packed(z[:count, 0:width], layer_panels[l], v[:, 0 : whole_vectors(width)])
             add_bias(v.ctypes.data, step, biases[l].ctypes.data, count, width)
             _filter(block, filter_panels[l + 1], phases[l + 1], z, cosine)
             multiply_rows(z.ctypes.data, z.ctypes.data, v.ctypes.data, step, count, width)
             head = l - (layers - outputs)
             if head >= 0:
-                gemm_packed(z[:count, 0:width], head_panels[head], output[:count, 0 : round_up8(values)])
+                gemm_packed(z[:count, 0:width], head_panels[head], output[:count, 0 : whole_vectors(values)])
                 add_bias(output.ctypes.data, 4 * output.shape[1], head_biases[head].ctypes.data, count, values)
                 target = out.ctypes.data + 4 * (head * points + first) * values
                 copy_block(output.ctypes.data, output.shape[1], target, values, count, values)
@@ -90,7 +90,7 @@ def sine_filters_backward(
         pack_all_panels(weights, False),
         pack_all_panels(heads, False),
     )
-    wide, whole = stride(width), round_up8(width)
+    wide, whole = stride(width), whole_vectors(width)
     step = 4 * wide
     g, more = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)
     by_v, by_h = np.empty((BLOCK, wide), np.float32), np.empty((BLOCK, wide), np.float32)

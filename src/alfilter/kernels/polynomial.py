@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, round_up8
+from alfilter.kernels.gemm import copy_block, gemm, gemm_packed, pack_all_panels, whole_vectors
 from alfilter.kernels.jit import kernel
 from alfilter.kernels.mlp import BLOCK, stride
 from alfilter.kernels.rowwise import (
@@ -26,7 +26,7 @@ from alfilter.kernels.rowwise import (
 @njit(nogil=True)
 def _affine(x: Any, factor: Any, offset: Any, out: Any) -> None:
     """out (m, stride) ← A x + c."""
-    gemm_packed(x, factor, out[: len(x), 0 : round_up8(len(offset))])
+    gemm_packed(x, factor, out[: len(x), 0 : whole_vectors(len(offset))])
     add_bias(out.ctypes.data, 4 * out.shape[1], offset.ctypes.data, len(x), len(offset))
 
 
@@ -59,7 +59,7 @@ def polynomial_forward(
         _affine(block, map_panels[0], offsets[0], z)
         for l in range(levels):
             v = saved[l, first : first + count]
-            gemm_packed(z[:count, 0:width], layer_panels[l], v[:, 0 : round_up8(width)])
+            gemm_packed(z[:count, 0:width], layer_panels[l], v[:, 0 : whole_vectors(width)])
             add_bias(v.ctypes.data, step, biases[l].ctypes.data, count, width)
             if l < levels - 1:
                 _affine(block, map_panels[l + 1], offsets[l + 1], h)
@@ -105,7 +105,7 @@ def polynomial_backward(
         copy_block(grad.ctypes.data + 4 * first * values, values, output.ctypes.data, output.shape[1], count, values)
         leaky_relu(saved[levels - 1, first:].ctypes.data, z.ctypes.data, step, slope, count, width)
         gemm(output[:count, 0:values].T, z[:count, 0:width], by_head, True)
-        gemm_packed(output[:count, 0:values], head_panels[0], g[:count, 0 : round_up8(width)])
+        gemm_packed(output[:count, 0:values], head_panels[0], g[:count, 0 : whole_vectors(width)])
         for l in range(levels - 1, -1, -1):
             v = saved[l, first:].ctypes.data
             if l == levels - 1:
@@ -126,7 +126,7 @@ def polynomial_backward(
                 source = h_below[:count, 0:width]
             v_grad = by_v[:count, 0:width]
             gemm(v_grad.T, source, by_weights[l], True)
-            gemm_packed(v_grad, layer_panels[l], g[:count, 0 : round_up8(width)])
+            gemm_packed(v_grad, layer_panels[l], g[:count, 0 : whole_vectors(width)])
             h, h_below = h_below, h
         gemm(block.T, g[:count, 0:width], by_maps[0], True)
         add_column_sums(g.ctypes.data, step, by_offsets[0].ctypes.data, count, width)

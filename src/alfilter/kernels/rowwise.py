@@ -1,7 +1,7 @@
 """Elementwise operations on a block of rows while it is in cache: activations forward, slopes and column sums backward.
 
 Numba would check at every row whether its arrays overlap, which for rows of about sixty numbers takes as long as the
-operation. Addresses and row strides are in bytes; columns are processed eight at a time, the rest under a mask.
+operation. Addresses and row strides are in bytes; columns are processed a vector at a time, the rest under a mask.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _I, _F = types.int64, types.float32
 
 
 def for_each_vector(vectors: VectorBuilder, columns: Any, body: Body) -> None:
-    """`body` for every eight columns, then for the remaining ones under a mask."""
+    """`body` for every whole vector of columns, then for the remaining ones under a mask."""
     build = vectors.build
     whole = build.and_(columns, I64(-LANES))
     with build.if_then(build.icmp_signed(">", whole, I64(0))), vectors.loop(whole, LANES) as state:
