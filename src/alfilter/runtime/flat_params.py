@@ -8,6 +8,8 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from alfilter.runtime.memory import huge_page_zeros
+
 _CACHE_LINE = 16  # float32 numbers: every tensor starts on a cache line
 
 
@@ -35,7 +37,11 @@ class FlatLayout:
 def flat_zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Zeros of the same shapes, in one buffer."""
     layout = FlatLayout(tensors)
-    return layout.views(tensors[0].new_zeros(layout.total)) if tensors else []
+    if not tensors:
+        return []
+    own = tensors[0]
+    plain = own.dtype == torch.float32 and own.device.type == "cpu"
+    return layout.views(huge_page_zeros(layout.total) if plain else own.new_zeros(layout.total))
 
 
 def coalesce(rows: Sequence[Sequence[Tensor]]) -> Iterator[tuple[Tensor, ...]]:

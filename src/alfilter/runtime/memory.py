@@ -1,13 +1,18 @@
-"""Memory: keep freed activations in the process instead of faulting them in again; peak use."""
+"""Memory: huge pages for what is read at random, freed activations kept instead of faulted in again; peak use."""
 
 from __future__ import annotations
 
 import ctypes
+import mmap
 import sys
 from functools import cache
 from pathlib import Path
 
+import torch
+from torch import Tensor
+
 _MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # parameters of glibc's mallopt
+_HUGE_PAGE = 2 << 20  # bytes
 
 
 @cache
@@ -24,6 +29,29 @@ def keep_freed_memory() -> bool:
         return False
     settings = {_MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 512 << 20, _ARENA_MAX: 1}
     return all(mallopt(name, value) for name, value in settings.items())
+
+
+def huge_page_zeros(*shape: int) -> Tensor:
+    """Zeros (float32) in pages of 2 MB, if the system has them and they fill one; else in ordinary memory.
+
+    A step on a grid reads and writes its table, the table's gradients and their moments at random places: in pages of
+    4 kB they are more than the processor has addresses for.
+
+    >>> huge_page_zeros(2, 2)
+    tensor([[0., 0.],
+            [0., 0.]])
+    """
+    size = 4 * torch.Size(shape).numel()
+    if size < _HUGE_PAGE or not sys.platform.startswith("linux"):
+        return torch.zeros(shape)
+    pages = mmap.mmap(-1, size + _HUGE_PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    except OSError:  # the kernel was built without them
+        return torch.zeros(shape)
+    whole = torch.frombuffer(pages, dtype=torch.float32)
+    first = -whole.data_ptr() % _HUGE_PAGE // 4
+    return whole[first : first + size // 4].view(shape)
 
 
 def reset_peak_memory() -> bool:

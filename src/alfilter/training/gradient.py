@@ -16,6 +16,7 @@ from alfilter.ops.grid_mlp import GridGradient
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
+from alfilter.runtime.memory import huge_page_zeros
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
 from alfilter.training.grid_field import compiled_steps, has_compiled_step
@@ -104,7 +105,7 @@ class GradientWorkers:
         self.close()
         self._job = task, setting
         compiled = has_compiled_step(self.replicas[0], task)
-        into = shared_copy if len(self.replicas) > 1 and not compiled else Tensor.clone
+        into = _huge_page_copy if compiled else shared_copy if len(self.replicas) > 1 else Tensor.clone
         params = self._pack(into)
         layout = FlatLayout(list(self.replicas[0].parameters()))
         self._sums, self._zeroed = into(params.new_zeros(len(self.replicas), layout.total)), True
@@ -294,6 +295,11 @@ def on_device(chunk: Chunk, field: Field) -> Chunk:
     """Samples where the field's numbers are."""
     device = field.shift.device
     return chunk[0].to(device), chunk[1].to(device)
+
+
+def _huge_page_copy(tensor: Tensor) -> Tensor:
+    """A copy, where a step reads and writes at random places."""
+    return huge_page_zeros(*tensor.shape).copy_(tensor) if tensor.dtype == torch.float32 else tensor.clone()
 
 
 def _replicate(field: Field) -> Field:
