@@ -38,9 +38,7 @@ test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 bench: $(DEV)
-	$(BIN)/python benchmarks/step.py
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/wallclock.py
+	$(BIN)/python benchmarks/table.py
 
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

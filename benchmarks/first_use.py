@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from machine import machine
+
 METHODS = ("al-sine", "siren", "hash-grid", "octree", "al-grid")
 SCRIPT = """
 import sys, time, torch
@@ -40,7 +42,9 @@ print(f"{sys.argv[1]:12}{started[0]:8.1f} s   compiled later: {', '.join(late) o
 def main() -> None:
     parser = argparse.ArgumentParser(description="what the first fit on a machine waits for")
     parser.add_argument("methods", nargs="*", default=METHODS)
-    for name in parser.parse_args().methods:
+    names = parser.parse_args().methods
+    print(machine(), flush=True)
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
             subprocess.run([sys.executable, "-c", SCRIPT, name], env=environment, check=True, stderr=subprocess.DEVNULL)

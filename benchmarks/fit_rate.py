@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -21,10 +20,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numba
-import torch
-from numba.core.registry import cpu_target
-
 sys.path.insert(0, str(Path(__file__).parent))
 from alfilter import fit
 from alfilter.methods import Field, build, training
@@ -32,19 +27,12 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
+from machine import machine
 from methods import floor
 from plain_hash_grid import plain_step
 
 GRIDS = ("al-grid", "hash-grid", "octree")
 _ROUND, _SKIPPED = 2.0, 10  # seconds of a round; its first steps, which start threads and fill caches, do not count
-
-
-def machine() -> str:
-    """What every figure depends on."""
-    _, name, features = cpu_target.target_context.codegen().magic_tuple()
-    width = next((bits for flag, bits in (("+avx512f", 512), ("+avx2", 256)) if flag in features.split(",")), 128)
-    versions = f"torch {torch.__version__}, numba {numba.__version__}, Python {platform.python_version()}"
-    return f"{name}, vectors of {width} bits, {torch.get_num_threads()} threads; {versions}"
 
 
 def fit_seconds(name: str, task: ImageTask) -> list[float]:

@@ -20,6 +20,7 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.tasks import ImageTask
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
+from machine import machine
 
 METHODS = ("siren", "hash-grid", "diner", "filter-bank")
 STEPS = 4  # a repetition
@@ -63,6 +64,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(rows))
         return
+    print(machine())
     for name, row in rows.items():
         print(f"{name:14}{row['points per second']:>12,} points/s{row['times siren']:7.2f} × siren{row['params']:>12,}")
 

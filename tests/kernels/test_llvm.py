@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.kernels.test_cache import SOURCE, call_in
 
 from alfilter.kernels.llvm import AVX2, AVX512, NEON, SSE, Shape, vector_shape
-from tests.kernels.test_cache import SOURCE, call_in
 
 SCRIPT = """
 import torch

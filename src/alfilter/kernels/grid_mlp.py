@@ -162,7 +162,7 @@ def grid_mlp_gradient(
     there is no filter, of which nothing is compiled then; values: A, (nodes, 1).
     """
     sizes, kind = network.sizes, network.kind
-    inputs, dims = sizes[0], len(x)
+    inputs, dims, size = sizes[0], len(x), table.shape[1]
     skip = dims if network.coordinates else 0
     params = np.empty(network_size(sizes), np.float32)
     _collect(flat, network.starts, sizes, params)
@@ -204,9 +204,11 @@ def grid_mlp_gradient(
             block_backward(
                 block_grad, spare, block, 0, BLOCK, sizes, backward_panels, kind, hidden, slopes, sums, by_block
             )
+            if filtered is not None:  # while both are in cache
+                own = features[low : low + m], by_features[low : low + m]
+                alpha_gradient(*own, skip, size, filtered.kappa, response, low, by_capped[low : low + m])
         add_levels(x, first, levels, response, by_features[:count], skip, by_table, buffers)
         if filtered is not None:
-            alpha_gradient(features[:count, :inputs], by_features, skip, filtered.kappa, response, by_capped[:count])
             add_alpha(x, first, filtered, alpha[:count], by_capped, by_alpha, buffers)
     restore_weight_order(sums, sizes)
     _distribute(sums, network.starts, sizes, by_flat)

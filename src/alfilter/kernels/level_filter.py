@@ -41,34 +41,22 @@ def respond(alpha: Any, edges: Any, kappa: Any, response: Any) -> None:
             own[i] = f4(1) / (f4(1) + _exp(min(max(z, -_STEEPEST), _STEEPEST))) + (z - z)  # NaN stays NaN
 
 
-@njit(inline="always", fastmath=FAST)
-def _level_products(features: int, filtered: Any, grad: Any, column: int, response: Any, out: Any) -> None:
-    """out_i += (1-H_i) ⟨f'_i, grad_i⟩ of the `features` columns of one level."""
-    for i in range(len(out)):
-        inner = f4(0)
-        for k in range(column, column + features):
-            inner += filtered[i, k] * grad[i, k]
-        out[i] += (f4(1) - response[i]) * inner
-
-
 @njit(fastmath=FAST, nogil=True)
-def alpha_gradient(filtered: Any, grad: Any, skip: int, kappa: Any, response: Any, out: Any) -> None:
+def alpha_gradient(
+    filtered: Any, grad: Any, skip: int, features: int, kappa: Any, response: Any, first: int, out: Any
+) -> None:
     """out (m,) = κ Σ_j (1-H_j) ⟨f'_j, grad_j⟩: the gradient of α from that of the filtered features.
 
-    filtered, grad: (m, s + L F …). response: H (L, ≥m).
+    filtered, grad: (m, s + L F …). response: H (L, …), of these points from column `first` on.
     """
     for i in range(len(out)):
-        out[i] = f4(0)
-    levels = len(response)
-    features = (filtered.shape[1] - skip) // levels
-    for j in range(levels):
-        column = skip + j * features
-        if features == 2:
-            _level_products(2, filtered, grad, column, response[j], out)
-        else:
-            _level_products(features, filtered, grad, column, response[j], out)
-    for i in range(len(out)):
-        out[i] *= kappa
+        total = f4(0)
+        for j in range(len(response)):
+            inner, column = f4(0), skip + j * features
+            for k in range(column, column + features):
+                inner += filtered[i, k] * grad[i, k]
+            total += (f4(1) - response[j, first + i]) * inner
+        out[i] = kappa * total
 
 
 @kernel(fastmath=FAST)
@@ -89,5 +77,5 @@ def filtered_backward(
     """by_table (R, F) += and by_alpha (n,) = the gradients of `filtered_forward`, whose values are `filtered`."""
     response = np.empty((len(edges), len(alpha)), f4)
     respond(alpha, edges, kappa, response)
-    alpha_gradient(filtered, grad, skip, kappa, response, by_alpha)
+    alpha_gradient(filtered, grad, skip, by_table.shape[1], kappa, response, 0, by_alpha)
     add_levels(x, 0, levels, response, grad, skip, by_table, corner_buffers(len(x)))
