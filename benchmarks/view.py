@@ -21,7 +21,7 @@ from alfilter.methods import build
 from alfilter.signals import sample
 from alfilter.tasks import ImageTask
 from alfilter.training import save
-from alfilter.viewer.open import open_files, picture_models
+from alfilter.viewer.open import grid_models, open_files
 from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.server import Server
 from alfilter.viewer.tiles import OCTAVE, TILE, TileIndex, extent
@@ -49,7 +49,7 @@ def main(model: str | None) -> None:
 
 def once(model: str) -> tuple[float, float, float]:
     """Seconds until a coarse picture, one tile at full resolution, and all of them have arrived at a fresh page."""
-    models = picture_models(open_files([model]))
+    models = grid_models(open_files([model]))
     rows, columns = models[0].shape
     zoom = next(
         z

@@ -34,7 +34,7 @@ def write_page(field: Field, out: str | Path, title: str) -> dict[str, Any]:
 
 def page_text(field: Field, title: str) -> str:
     """The page of a field whose kind has one; same field, same text."""
-    if field.signal.get("kind") not in LAYOUTS and field.in_dim != 2:
+    if field.signal.get("kind") not in (*LAYOUTS, "audio") and field.in_dim != 2:
         kind = field.signal.get("kind") or f"a field of {field.in_dim} coordinates"
         raise UserError(f"a page shows {SHOWN}, got {kind}; export .onnx instead, or look at it with alfilter view")
     program = program_of(field)
@@ -42,7 +42,10 @@ def page_text(field: Field, title: str) -> str:
     size = program.numbers.nbytes
     if size > _LARGEST * 3 // 4:
         raise UserError(f"the page would hold {size:,} bytes of numbers, at most {_LARGEST:,}; export .onnx instead")
+    is_sound = field.signal.get("kind") == "audio"
     return _fill(
+        "sound.html" if is_sound else "page.html",
+        _SOUND if is_sound else _ASSETS,
         VERSION=escape(alfilter.__version__),
         TITLE=escape(title),
         LEAD=escape(_lead(field, program)),
@@ -54,8 +57,9 @@ def page_text(field: Field, title: str) -> str:
 
 def _about(field: Field, program: Program) -> str:
     layout = LAYOUTS.get(str(field.signal.get("kind")))
+    thing = layout.thing if layout else "sound" if field.signal.get("kind") == "audio" else "map"
     return (
-        f"This {layout.thing if layout else 'map'} is a function: a small network takes any place and gives the value "
+        f"This {thing} is a function: a small network takes any place and gives the value "
         "there. It has no samples of its own, so every magnification is evaluated anew, between the samples it was "
         "fitted to as well."
     ) + (
@@ -81,6 +85,13 @@ def _add_facts(program: Program, field: Field, title: str) -> None:
         down, right = layout.planes[0]
         program.steps |= {"layout": asdict(layout), "whole": whole, "rate": facts.get("rate")}
         program.steps["shape"], unit = [whole[down], whole[right]], layout.sample
+    elif kind == "audio":
+        program.steps |= {
+            "whole": [int(n) for n in facts["shape"]],
+            "shape": [1, *facts["shape"]],
+            "rate": facts["rate"],
+        }
+        unit = "sample"
     elif kind == "points":
         program.steps["shape"], unit = _points(program, field), f"1/{_MAP} of the domain"
     else:
@@ -128,6 +139,9 @@ def _lead(field: Field, program: Program) -> str:
         if axes
         else f"{sizes} {layout['sample'] if layout else 'sample'}s"
     )
+    if field.signal.get("kind") == "audio":
+        count, rate = program.steps["whole"][0], program.steps["rate"]
+        what = f"{count:,} samples at {rate:,} Hz, {count / rate:.2f} s"
     return f"{what} · {name}: {about} · {parameter_count(field):,} numbers"
 
 
@@ -139,15 +153,15 @@ def _viridis() -> str:
     return b64encode(np.round(colours * 255).astype(np.uint8).tobytes()).decode("ascii")
 
 
-def _fill(**entries: str) -> str:
-    """The page's template with its parts, each put in once and none looked into again."""
+def _fill(template: str, parts: dict[str, str], **entries: str) -> str:
+    """A page's template with its parts, each put in once and none looked into again."""
     assets = files("alfilter.export") / "assets"
-    read = {name: (assets / name).read_text(encoding="utf-8") for name in (*_ASSETS.values(), "page.html")}
-    entries |= {place: read[name] for place, name in _ASSETS.items()}
-    pieces = read["page.html"].split("@")
+    read = {name: (assets / name).read_text(encoding="utf-8") for name in (*parts.values(), template)}
+    entries |= {place: read[name] for place, name in parts.items()}
+    pieces = read[template].split("@")
     return "".join(entries[piece] if k % 2 else piece for k, piece in enumerate(pieces))
 
 
-_ASSETS = {"STYLE": "style.css", "FIELD": "field.js", "SIMD": "simd.js", "ENGINES": "engines.js",
-           "SECTIONS": "sections.js", "TILES": "tiles.js", "CURVE": "curve.js",
-           "AXES": "axes.js", "PAGE": "page.js"}  # fmt: skip
+_EVERY = {"STYLE": "style.css", "FIELD": "field.js", "SIMD": "simd.js", "ENGINES": "engines.js", "CURVE": "curve.js"}
+_ASSETS = {**_EVERY, "SECTIONS": "sections.js", "TILES": "tiles.js", "AXES": "axes.js", "PAGE": "page.js"}
+_SOUND = {**_EVERY, "SOUND": "sound.js", "SOUNDPAGE": "sound-page.js"}

@@ -1,7 +1,7 @@
 """What the server shows: a viewer has one page and answers its requests.
 
-`PictureViewer` and `ShapeViewer` are the two of them. A request is numbers in words (a query, or a JSON object); an
-answer is a plain object, sent as JSON, or bytes.
+`PictureViewer`, `SoundViewer` and `ShapeViewer` are the three of them. A request is numbers in words (a query, or a
+JSON object); an answer is a plain object, sent as JSON, or bytes.
 """
 
 from __future__ import annotations

@@ -16,12 +16,13 @@ from alfilter.viewer.base import Viewer
 from alfilter.viewer.model import Model, check_same_size, level_names
 from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.shape import ShapeViewer
+from alfilter.viewer.sound import SoundViewer
 
 Opened = tuple[Path, Field]  # a model's file, and what it holds
 
 
 def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
-    """The viewer of some model files or run folders: one shape, or pictures, volumes, videos of one size.
+    """The viewer of some model files or run folders: one shape or sound, or pictures, volumes, videos of one size.
 
     reference: what was fitted; None for a picture's copy in a run folder.
     """
@@ -31,6 +32,11 @@ def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
         if len(paths) > 1 or reference is not None:
             raise UserError(f"{paths[0]} is a shape and is shown alone; leave the other models and the reference out")
         return ShapeViewer(field, model_name(file))
+    if field.signal.get("kind") == "audio":
+        if len(paths) > 1:
+            raise UserError(f"{paths[0]} is a sound and is shown alone; leave the other models out")
+        known = None if reference is None else given_reference(reference, field, "sound")
+        return SoundViewer(field, model_name(file), known)
     models = grid_models(opened)
     return PictureViewer(models, open_reference(reference, models))
 
@@ -80,10 +86,15 @@ def open_reference(path: str | None, models: Sequence[Model]) -> tuple[str, Grid
             if isinstance(signal, GridSignal) and (signal.shape, signal.out_dim) == (shape, channels):
                 return copy.name, signal
         return None
-    signal = open_signal(path)
-    if not isinstance(signal, GridSignal) or signal.shape != shape or signal.out_dim != channels:
-        size = f"{'x'.join(map(str, reversed(shape)))} with {channels} channels"
-        raise UserError(f"the reference must be the fitted {models[0].layout.thing}, {size}; {path} is another")
+    return given_reference(path, models[0].original, models[0].layout.thing)
+
+
+def given_reference(path: str, field: Field, thing: str) -> tuple[str, GridSignal]:
+    """The fitted signal in a file; another one is refused by its size."""
+    signal, shape = open_signal(path), tuple(field.signal["shape"])
+    if not isinstance(signal, GridSignal) or signal.shape != shape or signal.out_dim != field.out_dim:
+        size = f"{'x'.join(map(str, reversed(shape)))} with {field.out_dim} channels"
+        raise UserError(f"the reference must be the fitted {thing}, {size}; {path} is another")
     return Path(path).name, signal
 
 

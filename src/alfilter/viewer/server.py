@@ -27,12 +27,15 @@ from alfilter.viewer.base import Answer, Binary, Forbidden, Request, Viewer
 from alfilter.viewer.template import page_html
 
 _SCRIPTS = ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js", "shape.js",
-            "scene.js")  # fmt: skip
-_SHARED = ("sections.js",)  # with the exported page
+            "scene.js", "sound-page.js")  # fmt: skip
+_SHARED = ("sections.js", "sound.js")  # with the exported page
 ASSETS = {  # path: the package it is in, its name, its type
     **{f"/{name}": ("alfilter.viewer", name, "text/javascript; charset=utf-8") for name in _SCRIPTS},
     **{f"/{name}": ("alfilter.export", name, "text/javascript; charset=utf-8") for name in _SHARED},
-    **{f"/{name}": ("alfilter.viewer", name, "text/css; charset=utf-8") for name in ("view.css", "shape.css")},
+    **{
+        f"/{name}": ("alfilter.viewer", name, "text/css; charset=utf-8")
+        for name in ("view.css", "shape.css", "sound.css")
+    },
     "/favicon.svg": ("alfilter.viewer", "favicon.svg", "image/svg+xml"),
 }
 HEADERS = {

@@ -70,17 +70,30 @@ function cutOff({ cut_off: { first, step, top }, across }, alpha) {
   return 2 ** (first + step * Math.min(alpha, top)) / across;
 }
 
+// sin(2πt) by a series, several times faster than the browser's own: whole turns are taken off, which is exact, then the
+// angle is folded to a quarter turn; within 1e-9.
+const WHOLE = 1.5 * 2 ** 52; // adding and subtracting it rounds to a whole number
+
+function wave(t) {
+  t -= t + WHOLE - WHOLE;
+  if (t > 0.25) t = 0.5 - t;
+  else if (t < -0.25) t = -0.5 - t;
+  const y = 2 * Math.PI * t, s = y * y;
+  return y * (1 + s * (-1 / 6 + s * (1 / 120 + s * (-1 / 5040 + s * (1 / 362880 + s * (-1 / 39916800 + s / 6227020800))))));
+}
+
+const TURN = 1 / (2 * Math.PI);
 const SHAPES = {
   linear: (z) => z,
   plain: (z) => z,
   leaky: (z, omega, scale) => Math.max(z, scale * z),
   relu: (z) => Math.max(z, 0),
-  sine: (z, omega) => Math.sin(omega * z),
+  sine: (z, omega) => wave(TURN * omega * z),
   gauss: (z, omega, scale) => Math.exp(-scale * scale * z * z),
-  wavelet: (z, omega, scale) => Math.cos(omega * z) * Math.exp(-scale * scale * z * z),
+  wavelet: (z, omega, scale) => wave(TURN * omega * z + 0.25) * Math.exp(-scale * scale * z * z),
   sinc: (z, omega) => (Math.abs(omega * z) < 1e-4 ? 1 : Math.sin(omega * z) / (omega * z)),
-  hosc: (z, omega, scale) => Math.tanh(scale * Math.sin(omega * z)),
-  finer: (z, omega) => Math.sin(omega * (Math.abs(z) + 1) * z),
+  hosc: (z, omega, scale) => Math.tanh(scale * wave(TURN * omega * z)),
+  finer: (z, omega) => wave(TURN * omega * (Math.abs(z) + 1) * z),
 };
 
 // The values at `count` points of a plane. Returns four numbers each. products: of `openProducts`, where there are.
@@ -98,7 +111,7 @@ function evaluateField(field, places, count, plane, products = null) {
 }
 
 function encode(field, x, places, count) {
-  const { table, filter, features, grid } = field, turn = 2 * Math.PI, out = new Float64Array(count * features);
+  const { table, filter, features, grid } = field, out = new Float64Array(count * features);
   const corners = grid && { rows: new Int32Array(16), weights: new Float64Array(16), count: 1 << field.dims };
   let passed = 1; // of the level at hand
   for (let p = 0, k = 0; p < count; p++) {
@@ -114,7 +127,7 @@ function encode(field, x, places, count) {
         continue;
       }
       const angle = table[r] * x[at] + table[r + 1] * x[at + 1] + table[r + 2] * x[at + 2] + table[r + 3] * x[at + 3];
-      const value = kind === 0 ? angle : kind === 1 ? Math.sin(turn * angle) : Math.cos(turn * angle);
+      const value = kind === 0 ? angle : wave(kind === 1 ? angle : angle + 0.25);
       out[k] = channel < 0 ? value : value * bandResponse(filter, channel, alpha);
     }
   }
@@ -184,7 +197,9 @@ function activate({ shape, omega, scale }, z) {
       z[i] = size * Math.cos(omega * a);
       z[i + 1] = size * Math.sin(omega * a);
     }
-  } else if (shape !== "linear") {
+  } else if (shape === "sine") {
+    for (let i = 0, turns = TURN * omega; i < z.length; i++) z[i] = wave(turns * z[i]);
+  } else if (shape !== "linear" && shape !== "plain") {
     const apply = SHAPES[shape];
     for (let i = 0; i < z.length; i++) z[i] = apply(z[i], omega, scale);
   }
@@ -205,7 +220,7 @@ function gated({ gate, outputs, scale }, z, x, count) {
         away += (x[at + a] - rows[r + 2 * AXES + a]) ** 2;
       }
       if (kind === "leaky") z[k] *= Math.max(t, scale * t);
-      else z[k] *= Math.sin(2 * Math.PI * t);
+      else z[k] *= wave(t);
       if (kind === "gabor") z[k] *= Math.exp(-0.5 * rows[r + AXES + 1] * away);
     }
   }

@@ -312,6 +312,7 @@
     get engine() { return tiles.engine.name; },
     get progress() { return tiles.progress; },
     get still() { return tiles.progress === 1 && !waiting; }, // everything is evaluated and painted
+    get shown() { return (tiles.shown ?? []).map((tile) => tile.step); }, // pixels between two values, tile by tile
     get tiles() { return tiles.kept.size; },
     evaluate: async (points) => {
       const places = Float32Array.from(points.flatMap(([a, b]) => [a, b, field.alpha ? Math.min(alphaAt(field, locate(tiles.plane, a, b, [])), tiles.cap) : 0]));
