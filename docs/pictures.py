@@ -1,6 +1,7 @@
 """Makes the pictures of the README and the documents from finished run folders.
 
 python docs/pictures.py overview runs/demo
+python docs/pictures.py maps runs/demo runs/al-sine runs/al-relu
 python docs/pictures.py alpha runs/experiments/alpha.jsonl
 python docs/pictures.py kernel runs/experiments/kernel.jsonl    and so for every study of report/studies.py
 python docs/pictures.py between runs/experiments/between.jsonl    and between-crops
@@ -31,15 +32,36 @@ from alfilter.training import load
 IMAGES = Path(__file__).parent / "images"
 
 
+def cut_offs(run: Path, shape: tuple[int, int]) -> np.ndarray:
+    """The local frequency of a run's field in cycles per pixel, (h, w)."""
+    with torch.no_grad():
+        cycles = local_frequency(load(run / "model.safetensors"), grid_coords(shape).view(*shape, 2))
+    return cycles.numpy() / max(shape)
+
+
+def maps(runs: list[Path], out: Path) -> None:
+    """A picture and the local frequency that runs of several methods learned for it, each on its own scale."""
+    reference = read_image(runs[0] / "reference.png").data / 255
+    figure = Figure(figsize=(3 * (1 + len(runs)), 3.2), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    picture, *others = figure.subplots(1, 1 + len(runs))
+    picture.imshow(reference)
+    picture.set_title("picture")
+    for axes, run in zip(others, runs, strict=True):
+        config = json.loads((run / "config.json").read_text(encoding="utf-8"))
+        cycles = cut_offs(run, reference.shape[:2])
+        low, high = np.percentile(cycles, (1, 99))
+        figure.colorbar(axes.imshow(cycles, cmap="viridis", vmin=low, vmax=high), ax=axes, fraction=0.046)
+        axes.set_title(f"{config['method']}: cycles per pixel")
+    for axes in (picture, *others):
+        axes.set_axis_off()
+    figure.savefig(out)
+
+
 def overview(run: Path, out: Path) -> None:
     """Reference, reconstruction, local frequency and error of a run, side by side."""
     reference, fitted = (read_image(run / f"{name}.png").data / 255 for name in ("reference", "reconstruction"))
-    height, width = reference.shape[:2]
-    field = load(run / "model.safetensors")
-    with torch.no_grad():
-        cycles = local_frequency(field, grid_coords((height, width)).view(height, width, 2)).numpy() / max(
-            height, width
-        )
+    cycles = cut_offs(run, reference.shape[:2])
     low, high = np.percentile(cycles, (1, 99))
     figure = Figure(figsize=(12, 3.4), dpi=90, layout="constrained")
     FigureCanvasAgg(figure)
@@ -153,12 +175,13 @@ def between_crops(lines: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    what, source = sys.argv[1], Path(sys.argv[2])
+    what, source, *more = sys.argv[1], *map(Path, sys.argv[2:])
     makers = {
         **dict.fromkeys(FIGURES, study),
         "overview": overview,
+        "maps": maps,
         "alpha": alpha_curves,
         "between": between_points,
         "between-crops": between_crops,
     }
-    makers[what](source, IMAGES / f"{what}.png")
+    makers[what]([source, *more] if what == "maps" else source, IMAGES / f"{what}.png")

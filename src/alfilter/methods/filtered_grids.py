@@ -30,15 +30,19 @@ def alpha_nodes(in_dim: int, samples: Samples | None) -> tuple[int, ...]:
 
     Four axes of samples are a light field's: what is detailed in one view is so in the others.
 
-    >>> alpha_nodes(2, (512, 256)), alpha_nodes(3, None)
-    ((128, 64), (24, 24, 24))
+    >>> alpha_nodes(2, (512, 256)), alpha_nodes(2, (8192, 4096)), alpha_nodes(3, None)
+    ((128, 64), (512, 256), (24, 24, 24))
     >>> alpha_nodes(4, (5, 5, 192, 256))
     (2, 2, 48, 64)
     """
     if in_dim == 4 and samples:
         return (2, 2, *alpha_nodes(2, samples[2:]))
     spacing, most = {1: (16, 4096), 2: (4, 128), 3: (8, 24)}.get(in_dim, (4, 12))
-    return tuple(min(max(count // spacing, 4), most) for count in samples) if samples else (most,) * in_dim
+    if not samples:
+        return (most,) * in_dim
+    if in_dim == 2:  # a large picture has more places to tell apart
+        spacing, most = min(max(spacing, max(samples) // most), 16), 4096
+    return tuple(min(max(count // spacing, 4), most) for count in samples)
 
 
 def _al_grid(

@@ -186,19 +186,28 @@ SHAPE = Preset(
     {"levels": 12, "base": 8, "finest": 256, "table": 17},
     {**RECIPE, "sampling": "graded", "lr_encoding": 1e-2},
 )
-MOST_ROWS = 1 << 20  # of the finest grid; a larger signal has fewer nodes than samples
+EVERY_SAMPLE = 1 << 20  # samples of a signal that has a node on each; larger ones have a node for four
+MOST_ROWS = 1 << 24  # of the finest grid
+SAMPLES_PER_ROW = 1 / 32  # in a batch: Adam goes through the whole table at every step, and larger ones cost it more
 
 
 def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A node of the finest grid on every sample, as long as there are no more than `MOST_ROWS`; a level per octave.
+    """A node of the finest grid on every sample, or for four of them in a large signal; a level per octave.
 
-    >>> follow_samples(Density(2, 512)), follow_samples(Density(2, 4096))
-    (({'density': 1.0, 'levels': 6}, {}), ({'density': 0.25, 'levels': 7}, {}))
+    >>> follow_samples(Density(2, 512))
+    ({'density': 1.0, 'levels': 6}, {})
+    >>> follow_samples(Density(2, 8192))
+    ({'density': 0.5, 'levels': 9, 'features': 2, 'table': 24}, {'batch': 524288, 'micro': 32768})
     """
-    per_axis = density.seen * density.gap
-    share = min(1.0, float(f"{MOST_ROWS ** (1 / density.dims) / per_axis:.3g}"))
-    octaves = math.log2(max(per_axis * share / Grids.base, 1))
-    return {"density": share, "levels": max(2, 1 + round(octaves))}, {}
+    samples = (density.seen * density.gap) ** density.dims
+    rows = samples if samples <= EVERY_SAMPLE else min(max(samples / 4, EVERY_SAMPLE), MOST_ROWS)
+    octaves = math.log2(max(rows ** (1 / density.dims) / Grids.base, 1))
+    share = float(f"{(rows / samples) ** (1 / density.dims):.3g}")
+    options: dict[str, Any] = {"density": share, "levels": max(2, 1 + round(octaves))}
+    if rows > EVERY_SAMPLE:
+        options |= {"features": 2, "table": 24}
+    batch = round(rows * SAMPLES_PER_ROW)
+    return options, {"batch": batch, "micro": min(batch, 1 << 15)} if batch > CPU["batch"] else {}
 
 
 _NGP = {
