@@ -67,3 +67,11 @@ def test_a_table_of_no_size_is_refused(arguments: dict[str, Any], said: str) -> 
     with pytest.raises(UserError) as refusal:
         build("diner", in_dim=2, out_dim=1, **arguments)
     assert str(refusal.value) == said
+
+
+@pytest.mark.parametrize("method", ["hash-grid", "al-grid"])
+def test_the_first_weights_fall_from_level_to_level(method: str) -> None:
+    options = {"levels": 3, "features": 2, "base": 4, "finest": 16, "table": 8}
+    even = next(build(method, in_dim=2, out_dim=1, **options, taper=1.0).network.parameters())
+    tapered = next(build(method, in_dim=2, out_dim=1, **options, taper=0.5).network.parameters())
+    torch.testing.assert_close(tapered, even * torch.tensor([1, 1, 0.5, 0.5, 0.25, 0.25]))

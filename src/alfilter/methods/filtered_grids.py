@@ -8,8 +8,17 @@ import torch
 
 from alfilter.config import option
 from alfilter.encodings import FilteredGrid
-from alfilter.methods.grids import RECIPE, SAMPLED, SHAPE, HashGridOptions, finest_cells, follow_samples, grid_sizes
-from alfilter.methods.method import Backbone, Method, Parts, Preset, Samples, alpha_resolution, relu_network
+from alfilter.methods.grids import (
+    RECIPE,
+    SAMPLED,
+    SHAPE,
+    HashGridOptions,
+    finest_cells,
+    follow_samples,
+    grid_network,
+    grid_sizes,
+)
+from alfilter.methods.method import Method, Parts, Preset, Samples, alpha_resolution
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,7 @@ class AlGridOptions(HashGridOptions):
         None, "nodes of the α grid per axis; none: by the signal's samples", low=1, high=4096
     )
     start: float | None = option(None, "α at the beginning, in levels; none: all of them pass")
-    rate: float = option(0.25, "how far the learning rate moves α, in shares of its axis", low=0, high=1e3)
+    rate: float = option(0.5, "how far the learning rate moves α, in shares of its axis", low=0, high=1e3)
 
 
 def alpha_nodes(in_dim: int, samples: Samples | None) -> tuple[int, ...]:
@@ -58,7 +67,7 @@ def _al_grid(
         rate=options.rate,
         generator=generator,
     )
-    return encoding, relu_network(Backbone(options.width, options.depth), encoding, out_dim, generator)
+    return encoding, grid_network(options, encoding, out_dim, generator)
 
 
 PARSIMONY = {"parsimony": 0.1}
