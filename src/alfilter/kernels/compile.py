@@ -144,7 +144,9 @@ def main() -> None:
 
 @contextmanager
 def _optimised_once(function: Function) -> Iterator[None]:
-    """Inside, only `function` becomes machine code; what it calls is linked into it as it was generated.
+    """Inside, only `function` becomes machine code; what it calls is linked into it, simplified but not optimised.
+
+    Without the simplification, the first pass of the optimiser finds no loop that it could turn into vectors.
 
     Functions compiled here as callees cannot be called from Python, which is why this is for processes that only
     compile.
@@ -158,7 +160,6 @@ def _optimised_once(function: Function) -> Iterator[None]:
         for owner, method in (
             (library, "finalize"),
             (library, "get_pointer_to_function"),
-            (library, "_optimize_functions"),
             (compiler, "_customize_flags"),
             (cpu, "set_env"),
             (dispatcher.Dispatcher, "get_call_template"),
@@ -192,7 +193,6 @@ def _optimised_once(function: Function) -> Iterator[None]:
     changed: dict[tuple[Any, str], Callable[..., Any]] = {
         (library, "finalize"): finalize,
         (library, "get_pointer_to_function"): lambda self, symbol: address(self, symbol) if self.name == name else 0,
-        (library, "_optimize_functions"): lambda self, module: None,
         (compiler, "_customize_flags"): customize_flags,
         (dispatcher.Dispatcher, "get_call_template"): call_template,
         (cpu, "set_env"): lambda self, symbol, environment: None,
