@@ -89,9 +89,20 @@ def test_pipeline_search_and_clone() -> None:
     small = ALFilterRegressor(max_iter=40, width=24, random_state=0)
     line = make_pipeline(StandardScaler(), small)
     assert len(cross_val_score(line, X, Y, cv=3)) == 3
-    search = GridSearchCV(line, {"alfilterregressor__omega": [5.0, 10.0]}, cv=2).fit(X, Y)
-    assert set(search.best_params_) == {"alfilterregressor__omega"}
+    search = GridSearchCV(line, {"alfilterregressor__levels": [2, 3]}, cv=2).fit(X, Y)
+    assert set(search.best_params_) == {"alfilterregressor__levels"}
     assert clone(small.set_params(levels=3)).get_params()["levels"] == 3
+
+
+def test_more_than_four_features_take_a_network_and_a_method_can_be_named() -> None:
+    many = np.random.default_rng(1).random((40, 6))
+    model = ALFilterRegressor(max_iter=2, random_state=0).fit(many, many[:, 0])
+    assert model.field_.spec["method"] == "al-sine"
+    assert ALFilterRegressor(max_iter=2, random_state=0).fit(X, Y).field_.spec["method"] == "al-grid"
+    named = ALFilterRegressor(max_iter=2, method="al-sine", omega=5.0, random_state=0).fit(X, Y)
+    assert named.field_.spec["options"]["omega"] == 5.0
+    noisy = ALFilterRegressor(max_iter=2, preset="noisy", random_state=0).fit(X, Y)
+    assert noisy.field_.spec["preset"] == "noisy"
 
 
 def test_pickled_and_saved_as_a_model_file(tmp_path: Path) -> None:

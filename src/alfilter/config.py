@@ -169,6 +169,15 @@ class Density:
         """
         return cls(dims, seen ** (1 / dims), (total / seen) ** (1 / dims))
 
+    @property
+    def lattice(self) -> int:
+        """Nodes per axis of a lattice with 16 for every seen point, and at most 65,536: gaps are filled there.
+
+        >>> Density(2, 10.0).lattice, Density(2, 1000.0).lattice
+        (40, 256)
+        """
+        return max(2, round(min(16 * self.seen**self.dims, 1 << 16) ** (1 / self.dims)))
+
 
 # options that no longer exist, with the values that changed nothing: files written before may hold them
 REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "warmup": 0.0, "heads": 1}

@@ -44,8 +44,7 @@ else:
             "ALFilterRegressor needs scikit-learn; install the extra with pip install 'alfilter[sklearn]'"
         ) from None
 
-METHOD = "al-sine"
-_GRIDDED = 4  # features up to which α has a grid; above, its nodes would outnumber any data
+_GRIDDED = 4  # features up to which a grid has nodes; above, they would outnumber any data
 
 
 class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -60,11 +59,15 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     max_iter : int
         Optimiser steps. Few smooth over noise, many follow every point.
+    method : str
+        None: al-grid up to four features, al-sine above.
+    preset : str
+        None: `reconstruct`, which goes through the points; `noisy` for measurements with noise (al-grid).
     levels, bandwidth, kappa : L, B and κ of the filtered encoding.
     omega : float
-        ω0 of the sine layers: higher resolves finer structure and needs denser samples.
+        Of al-sine: ω0 of the sine layers; higher resolves finer structure and needs denser samples.
     gain : float
-        Scale of the first weights on γ'; small leaves most to the coordinates themselves.
+        Of al-sine: scale of the first weights on γ'; small leaves most to the coordinates themselves.
     grid : int
         Nodes of the α grid per axis.
     width, depth : int
@@ -94,6 +97,8 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __init__(
         self,
         max_iter: int | None = None,
+        method: str | None = None,
+        preset: str | None = None,
         levels: int | None = None,
         bandwidth: float | None = None,
         kappa: float | None = None,
@@ -110,6 +115,8 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.max_iter = max_iter
+        self.method = method
+        self.preset = preset
         self.levels = levels
         self.bandwidth = bandwidth
         self.kappa = kappa
@@ -137,8 +144,9 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         signal = PointSignal(X[counted], y.reshape(len(y), -1)[counted], None if weights is None else weights[counted])
         task = PointTask(signal)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        name = self.method or ("al-grid" if signal.in_dim <= _GRIDDED else "al-sine")
         fitted = fit_task(
-            task, METHOD, preset=None, options=self._options(signal), training=self._training(signal), seed=seed
+            task, name, preset=self.preset, options=self._options(signal), training=self._training(signal), seed=seed
         )
         self.field_, self.facts_, self.n_iter_ = fitted.field, task.describe(), fitted.result.steps
         return self

@@ -112,7 +112,7 @@ def check_command(words: list[str], studies: set[str]) -> None:
         assert arguments.name in studies or arguments.name.endswith(".py"), words
     method = getattr(arguments, "method", None)
     if words[0] == "fit" and method is None:
-        method = suited_method(arguments.signal, arguments.preset, columns=bool(arguments.coords), auto=arguments.auto)
+        method = suited_method(arguments.preset, auto=arguments.auto)
     if method is None:
         return
     row = METHODS[method]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from alfilter.inpainting.points import near_places, spread
+from alfilter.inpainting.points import near_places, places_between, spread
 
 
 def cloud(count=300, dims=2, seed=0):
@@ -58,8 +58,19 @@ def test_places_follow_the_density_of_the_points():
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(-0.5, 0.02, (400, 2)), rng.uniform(-1, 1, (100, 2))])
     places = near_places(points)
-    assert len(places) == 8000
+    assert len(places) == 2000
     assert np.array_equal(places, near_places(points))
     assert np.mean(np.linalg.norm(places + 0.5, axis=1) < 0.1) > 0.6
     assert (places >= points.min(0)).all()
     assert (places <= points.max(0)).all()
+
+
+@pytest.mark.parametrize(
+    ("count", "dims", "side"), [(10, 1, 160), (40, 2, 25), (5000, 2, 256), (100, 3, 12), (50, 4, 5)]
+)
+def test_a_lattice_covers_the_box_and_more_is_filled_near_points(count, dims, side):
+    places = places_between(cloud(count, dims))
+    nodes, near = places[: side**dims], places[side**dims :]
+    assert len(near) == min(4 * count, 16_384)
+    assert sorted(set(nodes[:, 0])) == pytest.approx(np.linspace(-1, 1, side))
+    assert len(np.unique(nodes, axis=0)) == side**dims

@@ -24,10 +24,9 @@ def add_fit(commands: Any) -> None:
     )
     p.add_argument(
         "--method",
-        help="see 'alfilter methods' (default: al-grid, or that of the model to start from;"
-        " al-sine for tables and preset paper)",
+        help="see 'alfilter methods' (default: al-grid, or that of the model to start from; al-sine for preset paper)",
     )
-    p.add_argument("--preset", help="default, paper, source, reconstruct (the default when samples are missing)")
+    p.add_argument("--preset", help="default, paper, source, noisy, reconstruct (the default when samples are missing)")
     p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")
     length = p.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="optimiser steps")
@@ -83,9 +82,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         training["budget"] = seconds(arguments.budget)
     if arguments.until is not None:
         training["until"] = decibels(arguments.until)
-    columns = any((arguments.coords, arguments.values, arguments.weight))
-    suited = suited_method(arguments.signal, arguments.preset, columns=columns, auto=arguments.auto)
-    name = arguments.method or suited
+    name = arguments.method or suited_method(arguments.preset, auto=arguments.auto)
     if arguments.start is not None and arguments.method is None:
         name = load(arguments.start).spec["method"]
     request = FitRequest(

@@ -82,6 +82,7 @@ STUDIES = Studies(
         "methods-equal": Declared("compare.equal_terms:EQUAL", "and at 60,000 parameters each?"),
         "between": Declared("compare.between:STUDY", "which method is right between the samples?"),
         "between-large": Declared("compare.between:LARGE_STUDY", "and on pictures four times as large?"),
+        "noise": Declared("compare.noise:STUDY", "what is a local cut-off worth on noisy measurements?"),
         "shapes-search": Declared(
             "tuning.shapes:STUDY", "which setting of each method is best for a shape in little time?"
         ),

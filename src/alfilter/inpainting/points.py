@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from alfilter.config import Density
+
 Array = NDArray[np.float64]
 
 _NEIGHBOURS = 32  # points a local spline sees
-_PLACES = 16  # per point
-_MOST = 1 << 16  # places, and points held out, at most
+_PLACES = 4  # near every point
+_MOST = 1 << 14  # places near points at most
+_JUDGES = 1 << 12  # points held back at most
 _BACK = 0.1
 # kernels whose splines are averaged, and their smoothing
 _KINDS: tuple[tuple[tuple[str, ...], float], ...] = (
@@ -23,10 +26,22 @@ _KINDS: tuple[tuple[tuple[str, ...], float], ...] = (
 )
 
 
-def near_places(points: Array) -> Array:
-    """Places in [-1, 1]^d as dense as the points: a random point, moved by about the distance to its neighbours.
+def places_between(points: Array) -> Array:
+    """Places in [-1, 1]^d to fill: the nodes of a lattice with 16 for every point, and places near the points.
 
-    points: (n, d) → (16 n, d), at most 65,536. The same points give the same places.
+    A grid of features whose nodes are those of the lattice holds what is filled there exactly; the others say more
+    where points are dense. points: (n, d) → (m, d). The same points give the same places.
+    """
+    count, dims = points.shape
+    axis = np.linspace(-1, 1, Density.of(dims, count, count).lattice)
+    nodes = np.stack(np.meshgrid(*[axis] * dims, indexing="ij"), axis=-1).reshape(-1, dims)
+    return np.concatenate((nodes, near_places(points)))
+
+
+def near_places(points: Array) -> Array:
+    """Places as dense as the points: a random point, moved by about the distance to its neighbours.
+
+    points: (n, d) → (4 n, d), at most 16,384, in the points' own box.
     """
     from scipy.spatial import cKDTree
 
@@ -55,7 +70,7 @@ def spread(points: Array, values: Array, places: Array) -> Array:
     if len(points) <= points.shape[1] + 1 or np.linalg.matrix_rank(points - points.mean(0)) < points.shape[1]:
         return _nearest(points, values, places)  # too few, or all on a line: a plane cannot be fitted to them
     order = np.random.default_rng(0).permutation(len(points))
-    back = order[: min(round(_BACK * len(points)), _MOST // 16)]
+    back = order[: min(round(_BACK * len(points)), _JUDGES)]
     rest = np.delete(order, np.arange(len(back)))
     if len(back) < 10:
         return _splines(points, values, places, *_KINDS[0])

@@ -98,6 +98,8 @@ def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     options = {"omega": omega, "levels": levels, "bandwidth": 1.25 * density.dims * levels}
     if density.dims > 2:
         options["grid"] = 8
+    if density.dims > 4:  # only points have so many coordinates; on them the rest of 5,000 steps gains nothing
+        return options, {"steps": 1000}
     # a filling that many samples stand behind counts as much as they do
     return options, {"fill": 1.0} if 1 < density.gap < SPARSE_GAP else {}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
-from alfilter.config import option
+from alfilter.config import Density, option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.grids import (
     RECIPE,
@@ -72,6 +74,32 @@ def _al_grid(
 
 PARSIMONY = {"parsimony": 0.1}
 
+
+def follow_points(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A node of the finest grid on every node of the lattice on which scattered points are filled; a level per octave.
+
+    >>> follow_points(Density(2, 100.0))
+    ({'finest': 255, 'levels': 5}, {})
+    """
+    finest = density.lattice - 1
+    octaves = math.log2(max(finest / AlGridOptions.base, 1))
+    return {"finest": finest, "levels": max(2, 1 + round(octaves))}, {}
+
+
+def follow_noise(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two points in a cell of the finest grid and eight around a node of α, so that α can tell detail from noise.
+
+    >>> follow_noise(Density(1, 1024.0))
+    ({'finest': 512, 'levels': 8, 'grid': 128}, {})
+    """
+    count, root = density.seen**density.dims, 1 / density.dims
+    finest = max(_COARSEST, round((count / 2) ** root))
+    levels = max(2, 1 + round(math.log2(finest / _COARSEST)))
+    return {"finest": finest, "levels": levels, "grid": min(max(round((count / 8) ** root), 2), 512)}, {}
+
+
+_COARSEST = 4  # cells of the coarsest grid, which is all that is left where nothing but noise is finer
+
 ROWS = {
     "al-grid": Method(
         "AL-Filter on the levels of a multiresolution grid",
@@ -82,6 +110,16 @@ ROWS = {
             "default": Preset(SAMPLED, {**RECIPE, **PARSIMONY}, adapt=follow_samples),
             "detail": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "detail": 0.2}, adapt=follow_samples),
             "reconstruct": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "fill": 1.0}, adapt=follow_samples),
+            "reconstruct-points": Preset(
+                {"features": 4, "depth": 1, "table": 22},
+                {**RECIPE, **PARSIMONY, "fill": 1.0, "steps": 1000},
+                adapt=follow_points,
+            ),
+            "noisy": Preset(
+                {"features": 2, "depth": 1, "width": 32, "base": _COARSEST, "table": 22},
+                {**RECIPE, "parsimony": 30.0, "steps": 2500},
+                adapt=follow_noise,
+            ),
             "default-shape": Preset({**SHAPE.options, "grid": 24}, {**SHAPE.training, "parsimony": 0.3}),
         },
         adaptive="yes",

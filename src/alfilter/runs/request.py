@@ -10,7 +10,6 @@ from typing import Any
 from alfilter.config import Density, Training
 from alfilter.methods import method, preset_for, sized
 from alfilter.methods import training as preset_training
-from alfilter.signals.tables import is_table
 from alfilter.tasks.base import Task
 
 
@@ -87,16 +86,14 @@ def resolve(
     return Setting(name, preset, changed, training, density)
 
 
-def suited_method(signal: str, preset: str | None = None, *, columns: bool = False, auto: bool = False) -> str:
-    """The method where none is named: al-grid; for scattered points, the paper's own presets and `auto` al-sine.
+def suited_method(preset: str | None = None, *, auto: bool = False) -> str:
+    """The method where none is named: al-grid; for the paper's own presets and `auto` al-sine.
 
-    columns: whether columns of a table are named.
-
-    >>> suited_method("photo.png"), suited_method("stations.csv"), suited_method("photo.png", "paper")
-    ('al-grid', 'al-sine', 'al-sine')
+    >>> suited_method(), suited_method("paper")
+    ('al-grid', 'al-sine')
     """
     of_the_paper = preset is not None and preset.partition("-")[0] in ("paper", "source")
-    return "al-sine" if columns or auto or is_table(signal) or of_the_paper else "al-grid"
+    return "al-sine" if auto or of_the_paper else "al-grid"
 
 
 def suited_preset(name: str, task: Task) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from alfilter.inpainting.grid import bands, chosen, fill, gap_of
 from alfilter.inpainting.planes import MOST_FILLED, fill_planes, plane_axes
-from alfilter.inpainting.points import near_places, spread
+from alfilter.inpainting.points import places_between, spread
 from alfilter.signals import GridSignal
 from alfilter.tasks.base import Chunk, EpochSampler
 
@@ -71,8 +71,8 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
 
 
 def point_filling(x: Tensor, y: Tensor) -> Filling:
-    """Places scattered as the points themselves are, with values of a local interpolation. x: (n, d). y: (n, c)."""
+    """Places between and near the points, with values of a local interpolation. x: (n, d). y: (n, c)."""
     at, values = x.double().numpy(), y.double().numpy()
-    places = near_places(at)
+    places = places_between(at)
     filled = torch.from_numpy(spread(at, values, places)).float()
     return Filling(torch.from_numpy(places).float(), filled)
