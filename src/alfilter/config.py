@@ -176,7 +176,8 @@ class Density:
         >>> Density(2, 10.0).lattice, Density(2, 1000.0).lattice
         (40, 256)
         """
-        return max(2, round(min(16 * self.seen**self.dims, 1 << 16) ** (1 / self.dims)))
+        count = float(min(16 * self.seen**self.dims, 1 << 16))
+        return max(2, round(count ** (1 / self.dims)))
 
 
 # options that no longer exist, with the values that changed nothing: files written before may hold them
