@@ -177,7 +177,7 @@ class Density:
         (40, 256)
         """
         count = float(min(16 * self.seen**self.dims, 1 << 16))
-        return max(2, round(count ** (1 / self.dims)))
+        return max(2, int(count ** (1 / self.dims) + 0.5))
 
 
 # options that no longer exist, with the values that changed nothing: files written before may hold them
