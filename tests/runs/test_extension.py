@@ -14,6 +14,7 @@ import torch
 from tests.support.commands import SIZES, TINY, alfilter, complaint, picture, without_figures
 
 import alfilter as al
+from alfilter.errors import UserError
 from alfilter.runs.extension import take_over
 from alfilter.runs.folder import read_history
 from alfilter.signals import read_image
@@ -192,3 +193,33 @@ def test_what_does_not_fit_starts_anew_or_is_refused(photo: Path, tmp_path: Path
     gray = tmp_path / "gray.npy"
     np.save(gray, np.zeros((8, 8), np.uint8))
     assert "maps 2 → 3 numbers, the signal 2 → 1" in complaint("fit", gray, *words)
+
+
+def test_a_run_from_a_model_keeps_the_range_of_its_own_signal() -> None:
+    """Numbers of another range would be out of the network's reach."""
+    model, field = (al.build("siren", in_dim=2, out_dim=1, width=4, depth=1, seed=seed) for seed in (0, 1))
+    field.set_range(torch.tensor([100.0]), torch.tensor([900.0]))
+    assert take_over(field, model).startswith("4 of 4 tensors")
+    assert (field.shift.item(), field.scale.item()) == (500, 400)
+    other = al.build("siren", in_dim=2, out_dim=1, width=5, depth=2)
+    for tensor in other.parameters():
+        tensor.data = tensor.data.new_zeros(tensor.numel() + 7)
+    with pytest.raises(UserError, match="has no tensor of this field's sizes"):
+        take_over(field, other)
+
+
+def test_damaged_files_of_a_finished_run_are_said_in_one_line(photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    fit(photo, folder, "--steps", "3")
+    line, config = (json.loads((folder / name).read_text()) for name in ("metrics.json", "config.json"))
+    again = ("fit", photo, "--out", folder, *TINY, "--resume")
+    for damage in ({"metrics": 5}, {"until": 5}, {"until": {"quality": "high"}}, {"heldout": []}):
+        (folder / "metrics.json").write_text(json.dumps({**line, **damage}))
+        assert "is not the result of a run, it is damaged" in complaint(*again)
+    for damage in ({"steps": "many"}, {"steps": 3, "seconds": None}, {"steps": float("inf")}):
+        (folder / "metrics.json").write_text(json.dumps({**line, **damage}))
+        assert "metrics.json does not say how far its run is" in complaint(*again, "--steps", "9")
+    (folder / "metrics.json").write_text(json.dumps(line))
+    for extended in (5, [5], [{}], [{"steps": "x", "seconds": 1}]):
+        (folder / "config.json").write_text(json.dumps({**config, "extended": extended}))
+        assert "config.json does not say how far its run is" in complaint(*again)

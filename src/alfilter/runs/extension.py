@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import Any, TypedDict
 
 import torch
 
@@ -19,6 +20,7 @@ from alfilter.signals import grid_coords
 
 LENGTH = ("steps", "budget", "until")  # settings of a training that may change when it is resumed
 _ALPHA = "alpha.values"  # how the names of α's nodes end
+_RANGE = ("shift", "scale")  # a field's range, which is its signal's
 
 
 def stored_length(request: FitRequest, folder: RunFolder) -> dict[str, Any]:
@@ -55,22 +57,38 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
         raise UserError(f"{folder.config} does not say how its run was made ({error}); give the signal") from error
 
 
+class Position(TypedDict):
+    """Where a run was."""
+
+    steps: int
+    seconds: float
+
+
+def read_position(entry: Any, file: Path) -> Position:
+    """Steps and seconds as a file of a run folder has them."""
+    try:
+        return {"steps": int(entry["steps"]), "seconds": float(entry["seconds"])}
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise UserError(f"{file} does not say how far its run is, it is damaged; overwrite the run") from error
+
+
 @dataclass(frozen=True)
 class Extension:
     """What a run did before it was made longer: its positions, the last one being where it continues."""
 
-    earlier: tuple[Mapping[str, Any], ...] = ()
+    earlier: tuple[Position, ...] = ()
     is_new: bool = False  # just asked for: nothing of it is in the folder yet
 
     @property
     def done(self) -> tuple[int, float]:
         """Steps and seconds before the last extension."""
-        return (int(self.earlier[-1]["steps"]), float(self.earlier[-1]["seconds"])) if self.earlier else (0, 0.0)
+        return (self.earlier[-1]["steps"], self.earlier[-1]["seconds"]) if self.earlier else (0, 0.0)
 
 
 def extension_of(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> Extension:
     """What is extended when a run that is stored as `stored` is resumed as `config`, whose length may be another."""
-    earlier = tuple(stored.get("extended", ()))
+    entries = stored.get("extended", [])
+    earlier = tuple(read_position(entry, folder.config) for entry in (entries if isinstance(entries, list) else [None]))
     before, now = stored.get("training", {}), config["training"]
     if all(before.get(name) == now[name] for name in LENGTH):
         return Extension(earlier)
@@ -79,13 +97,14 @@ def extension_of(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[s
         raise UserError(
             f"the run in {folder} is not finished; resume it as it is, without a new length, then make it longer"
         )
-    steps, seconds = int(line["steps"]), float(line["seconds"])
+    position = read_position(line, folder.metrics)
+    steps, seconds = position["steps"], position["seconds"]
     if (now["budget"] is not None and now["budget"] <= seconds) or (now["budget"] is None and now["steps"] <= steps):
         raise UserError(
             f"the run in {folder} has {steps} steps and {seconds:g} s behind it; "
             "steps and budget count from its start, give more than that"
         )
-    return Extension((*earlier, {"steps": steps, "seconds": seconds}), is_new=True)
+    return Extension((*earlier, position), is_new=True)
 
 
 def extension_line(extension: Extension, config: Mapping[str, Any]) -> str:
@@ -124,11 +143,13 @@ def take_over(field: Field, model: Field) -> str:
     """Give a field the numbers of a model, in place; what was taken, in words.
 
     α is read between the nodes where its grid has another size; any other tensor of another size keeps its own start.
+    The field keeps the range of its own signal.
     """
     if (field.in_dim, field.out_dim) != (model.in_dim, model.out_dim):
         sizes = f"{model.in_dim} → {model.out_dim} numbers, the signal {field.in_dim} → {field.out_dim}"
         raise UserError(f"the model to start from maps {sizes}; start from a model of such a signal")
-    theirs, state = model.state_dict(), field.state_dict()
+    theirs = model.state_dict()
+    state = {name: tensor for name, tensor in field.state_dict().items() if name not in _RANGE}
     fresh = []
     for name, tensor in state.items():
         other = theirs.get(name)

@@ -105,8 +105,11 @@ class RunFolder:
         The checkpoint is removed last: while it is there, a picture or the report may be missing.
         """
         line = self.read_metrics() if self.metrics.exists() else {}
-        finished = line.get("finished") and self.model.exists() and not self.checkpoint.exists()
-        return line if finished else None
+        if not line.get("finished") or not self.model.exists() or self.checkpoint.exists():
+            return None
+        if not _is_result(line):
+            raise UserError(f"{self.metrics} is not the result of a run, it is damaged; overwrite the run")
+        return line
 
     def contents(self) -> list[str]:
         """The names of the files that are there, without those a kill left half-written."""
@@ -120,6 +123,19 @@ class RunFolder:
         if self.path.is_dir():
             for file in [file for file in self.path.iterdir() if _is_partial(file.name)]:
                 file.unlink(missing_ok=True)
+
+
+def _is_result(line: Mapping[str, Any]) -> bool:
+    """Whether a line of a run has what is printed of it."""
+    until = line.get("until")
+    tables = [line.get(name) for name in ("metrics", "heldout", "estimate")]
+    goal = until is None or (isinstance(until, dict) and isinstance(until.get("quality"), int | float))
+    return (
+        {"method", "signal", "steps", "seconds", "params", "model"} <= line.keys()
+        and all(table is None or isinstance(table, dict) for table in tables)
+        and goal
+        and (until is None or "reached" in until)
+    )
 
 
 def _is_partial(name: str) -> bool:

@@ -196,12 +196,17 @@ def resolve_request(
     if not isinstance(task, GridTask | PointTask):
         raise UserError(f"option 'auto' holds seen samples out, {request.signal} has no fixed ones; leave it out")
     choices = folder.read_config().get("auto") if request.resume and folder.config.exists() else None
-    if not isinstance(choices, dict):
+    if not _are_choices(choices):
         chosen = choose(request.method, request.preset, task, request.options, settings, request.seed, say)
         choices = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
     options = {**choices.get("options", {}), **request.options}
     training = {**choices.get("training", {}), **settings}
     return resolve(task, request.method, options=options, training=training, **requested), choices
+
+
+def _are_choices(stored: Any) -> bool:
+    """Whether a config.json holds what `auto` chose."""
+    return isinstance(stored, dict) and all(isinstance(stored.get(name), dict) for name in ("options", "training"))
 
 
 def write_results(
