@@ -29,14 +29,13 @@ class Verdict(NamedTuple):
         return bool(self.size)
 
 
-def verdict(claim: str, holds: bool, evidence: str, only_if: str | None = None) -> Verdict:
-    """holds or does not hold, and, where there is a condition, holds only if …
+def verdict(claim: str, holds: bool, evidence: str) -> Verdict:
+    """holds or does not hold, for what is computed and does not scatter.
 
-    >>> verdict("water is wet", True, "1 of 1", only_if="it is liquid").verdict
-    'holds only if it is liquid'
+    >>> verdict("water is wet", True, "1 of 1").verdict
+    'holds'
     """
-    words = HOLDS if holds else FAILS
-    return Verdict(claim, f"{words} only if {only_if}" if holds and only_if else words, evidence)
+    return Verdict(claim, HOLDS if holds else FAILS, evidence)
 
 
 def decided(differences: Sequence[float], close: float) -> str:

@@ -55,6 +55,7 @@ def test_verdicts_follow_the_numbers() -> None:
     assert verdict("Ours-ReLU reaches a higher final", changed("diner", 36.0, 37.0)) == FAILS
     assert verdict("Ours-ReLU is competitive with diner", changed("diner", 36.0, 37.0)) == FAILS
     assert verdict("Ours-ReLU is competitive with diner", changed("diner", 33.2, 34.3)) == HOLDS  # within half a dB
+    assert verdict("Ours-ReLU is competitive with diner", changed("diner", 20.0, 38.0)) == UNDECIDED  # 13 and -4 dB
     assert verdict("SIREN is smoother", lines) == HOLDS
     assert verdict("MFN shows", lines) == FAILS  # pe-mlp adds more
     assert verdict("Ours-ReLU outperforms", [e for e in lines if e["group"] != "al-relu"]) == UNDECIDED

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from alfilter.experiments.paper import kernel_view
+from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED
 from alfilter.report.figures.registry import FIGURES
 from alfilter.signals import write_image
 
@@ -39,5 +40,24 @@ def test_kernel(data: Path) -> None:
     low = next(line for line in lines if line["group"] == "al-relu, α constant")  # start 0: the high scales are closed
     assert low["metrics"]["overlap"] > low["metrics"]["overlap_unfiltered"]
     assert low["metrics"]["closed"] < 0.1
-    assert "the view describes the α that is learned" in kernel_view.summarise(lines)
+    text = kernel_view.summarise(lines)
+    learned = [row for row in text.splitlines() if "the view describes the α that is learned" in row]
+    assert len(learned) == 2
+    assert all("**not decided here**" in row and "too short a fit" in row for row in learned)
     assert FIGURES["kernel"](lines).startswith(b"\x89PNG")
+
+
+def test_verdicts_compare_run_by_run() -> None:
+    def lines(method: str, part: str, ours: float, passed: float) -> list[dict[str, Any]]:
+        metrics = {"overlap_unfiltered": 0.6, "overlap": ours, "passed": passed}
+        return [{"group": f"{method}, {part}", "metrics": {**metrics, "overlap": ours + k / 100}} for k in range(3)]
+
+    rows = [("α constant", 0.9), ("α sweeps 0.5 times", 0.61), ("α sweeps 4 times", 0.4), ("α learned, x", 0.9)]
+    every = [
+        line
+        for method, passed in (("al-relu", 1.1), ("al-sine", 5.0))
+        for part, ours in rows
+        for line in lines(method, part, ours, passed)
+    ]
+    found = [each.verdict for each in kernel_view._verdicts(every)]
+    assert found == [HOLDS, UNDECIDED, FAILS, HOLDS, FAILS, UNDECIDED, UNDECIDED]

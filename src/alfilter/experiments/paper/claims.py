@@ -106,6 +106,15 @@ def compared(lines: Lines, ours: str, theirs: str, read: Read, close: float, sig
     return decided([sign * (left[key] - right[key]) for key in left if key in right], close)
 
 
+def not_below(left: Mapping[Any, float], right: Mapping[Any, float], margin: float) -> str:
+    """Whether numbers are not below others by more than a margin, over the pictures that both have.
+
+    >>> not_below({1: 30.0, 2: 31.0}, {1: 30.3, 2: 31.2}, 0.5), not_below({1: 20.0, 2: 40.0}, {1: 30.0, 2: 31.0}, 0.5)
+    ('holds', 'not decided here')
+    """
+    return decided([left[key] - right[key] + margin for key in left if key in right], 0.0)
+
+
 def ahead(ours: str, read: Read, name: str, *, sign: int = 1, others: Sequence[str] = BASELINES) -> Judge:
     """One of ours is ahead of every other row in a measure."""
     digits = 2 if name == "psnr" else 4
@@ -121,14 +130,12 @@ def ahead(ours: str, read: Read, name: str, *, sign: int = 1, others: Sequence[s
 
 
 def competitive(ours: str, theirs: str) -> Judge:
-    """One of ours is not clearly below another method."""
+    """One of ours is not below another method by more than anybody would see."""
 
     def judge(lines: Lines) -> tuple[str, str]:
-        pairs = len(by_picture(lines, ours, metric("psnr")).keys() & by_picture(lines, theirs, metric("psnr")).keys())
-        above = compared(lines, ours, theirs, metric("psnr"), CLOSE["psnr"])
+        left, right = (by_picture(lines, row, metric("psnr")) for row in (ours, theirs))
         values = ", ".join(f"{row} {mean_of(lines, row, metric('psnr')):.2f}" for row in (ours, theirs))
-        near = HOLDS if pairs > 1 else UNDECIDED
-        return (near if above == UNDECIDED else above), f"PSNR: {values}"
+        return not_below(left, right, CLOSE["psnr"]), f"PSNR: {values}"
 
     return judge
 
@@ -250,7 +257,7 @@ def recovers(group: str, observe: str, name: str, close: float) -> Judge:
         ours = by_picture(own, group, metric(name))
         own = [line for line in own if (line["image"], observe) in ours]  # the pictures that both have
         line = by_picture(own, gaps.LINEAR, metric(name))
-        verdict = decided([ours[key] - line[key] + close for key in ours if key in line], 0.0)
+        verdict = not_below(ours, line, close)
         unseen = {row: mean_of(own, row, lambda line: line["heldout"]["psnr"]) for row in (group, gaps.LINEAR)}
         evidence = (
             f"{told}: {statistics.fmean(ours.values()):.3f}, linear interpolation "
@@ -271,7 +278,7 @@ def variation_helps(group: str) -> Judge:
         gains = [ours[key] - plain[key] for key in ours if key in plain]
         spread = statistics.fmean(line["alpha"].get("spread", 0.0) for line in lines if line["group"] == group)
         evidence = f"gain on unseen pixels {statistics.fmean(gains):+.2f} dB; α varies by {spread:.1e} channels"
-        return decided(gains, CLOSE["psnr"] / 5), evidence
+        return decided(gains, CLOSE["psnr"]), evidence
 
     return judge
 

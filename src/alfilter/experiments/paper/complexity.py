@@ -189,7 +189,6 @@ def _verdicts(rows: list[dict[str, Any]]) -> list[Any]:
             abs(ours["G"]["forward"]) < 0.1 and abs(ours["G"]["training"]) < 0.1,
             f"forward G^{ours['G']['forward']:.2f}, training G^{ours['G']['training']:.2f}, last step "
             f"G^{ours['G']['training_last']:.2f}: the gradient of the grid is a grid",
-            only_if=None,
         ),
         verdict(
             "memory is O(G + W + N max(C_N, d_hidden))",

@@ -32,37 +32,32 @@ def responses_figure(lines: Lines) -> bytes:
 
 
 def ntk_figure(lines: Lines) -> bytes:
-    """At the start and after a fit: (a) spectra, (b) retention against the same network unfiltered, (c) octaves."""
-    stages = ("start", "fitted")
+    """(a) spectra, (b) retention against the same network unfiltered, (c) the share by octave."""
     pairs = {"pe-mlp": None, "al-relu": "pe-mlp", "al-sine without filter": None, "al-sine": "al-sine without filter",
              "al-sine, start 0": "al-sine without filter"}  # fmt: skip
-    figure = new_figure(10.5, 5.6)
-    panels = figure.subplots(2, 3)
-    for row, stage in zip(panels, stages, strict=True):
-        there = {line["group"] for line in lines}
-        spectra = {name: _mean_spectrum(lines, f"{name}, {stage}") for name in pairs if f"{name}, {stage}" in there}
-        for colour, (name, base) in zip(COLOURS, pairs.items(), strict=False):
-            if name not in spectra:
-                continue
-            style: dict[str, Any] = {"color": colour, "linestyle": "-" if base else "--"}
-            rank = np.arange(1, len(spectra[name]) + 1)
-            row[0].plot(rank, spectra[name], label=name, **style)
-            if base:
-                row[1].plot(rank, spectra[name] / spectra[base], label=f"{name} / {base}", **style)
-            octaves = np.mean([line["octaves"] for line in lines if line["group"] == f"{name}, {stage}"], axis=0)
-            row[2].plot(2.0 ** np.arange(len(octaves)), octaves, marker="o", markersize=3, **style)
-        row[1].axhline(1, color=GREY, linewidth=0.8)
-        row[0].set(xscale="log", yscale="log", ylabel=r"$\lambda_j/\lambda_1$", title=f"(a) spectrum, {stage}")
-        row[1].set(xscale="log", yscale="log", title=f"(b) retention, {stage}")
-        row[2].set_xscale("log", base=2)
-        row[2].set(title=f"(c) share by frequency, {stage}")
-        for axes in row:
-            axes.title.set_fontsize(9)
-    for axes, label in zip(panels[1], ("rank j", "rank j", "cycles across the domain"), strict=True):
-        axes.set_xlabel(label)
-    panels[0][0].legend(frameon=False, fontsize=6)
-    panels[0][1].legend(frameon=False, fontsize=6)
-    return _finished(figure, panels.ravel())
+    figure = new_figure(10.5, 3.2)
+    panels = spectrum, retention, share = figure.subplots(1, 3)
+    there = {line["group"] for line in lines}
+    spectra = {name: _mean_spectrum(lines, name) for name in pairs if name in there}
+    for colour, (name, base) in zip(COLOURS, pairs.items(), strict=False):
+        if name not in spectra:
+            continue
+        style: dict[str, Any] = {"color": colour, "linestyle": "-" if base else "--"}
+        rank = np.arange(1, len(spectra[name]) + 1)
+        spectrum.plot(rank, spectra[name], label=name, **style)
+        if base:
+            retention.plot(rank, spectra[name] / spectra[base], label=f"{name} / {base}", **style)
+        octaves = np.mean([line["octaves"] for line in lines if line["group"] == name], axis=0)
+        share.plot(2.0 ** np.arange(len(octaves)), octaves, marker="o", markersize=3, **style)
+    retention.axhline(1, color=GREY, linewidth=0.8)
+    title = "(a) spectrum at the start"
+    spectrum.set(xscale="log", yscale="log", xlabel="rank j", ylabel=r"$\lambda_j/\lambda_1$", title=title)
+    retention.set(xscale="log", yscale="log", xlabel="rank j", title="(b) retention")
+    share.set_xscale("log", base=2)
+    share.set(xlabel="cycles across the domain", title="(c) share by frequency")
+    for axes in (spectrum, retention):
+        axes.legend(frameon=False, fontsize=6)
+    return _finished(figure, panels)
 
 
 def kernel_figure(lines: Lines) -> bytes:
