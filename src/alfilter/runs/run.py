@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import torch
 
@@ -204,7 +204,7 @@ def resolve_request(
     return resolve(task, request.method, options=options, training=training, **requested), choices
 
 
-def _are_choices(stored: Any) -> bool:
+def _are_choices(stored: Any) -> TypeGuard[dict[str, Any]]:
     """Whether a config.json holds what `auto` chose."""
     return isinstance(stored, dict) and all(isinstance(stored.get(name), dict) for name in ("options", "training"))
 
