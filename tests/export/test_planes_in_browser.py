@@ -88,3 +88,27 @@ def test_a_video_moves_and_plays(browser: Any, folder: Path) -> None:
     assert "frame 4" in page.get_attribute("#stage", "aria-label")
     assert page.complaints == []
     page.close()
+
+
+@pytest.mark.parametrize("engine", ["webgl", "script"])
+def test_a_light_field_is_moved_through_its_views(browser: Any, folder: Path, engine: str) -> None:
+    shape = (3, 4, 6, 8)
+    field = al.build(
+        "al-grid", in_dim=4, out_dim=3, samples=shape, levels=3, base=2, finest=6, table=6, width=19
+    ).eval()
+    with torch.no_grad():
+        field.encoding.table.uniform_(-1, 1, generator=torch.Generator().manual_seed(5))  # type: ignore[operator,union-attr]
+    field.set_range(torch.zeros(3), torch.ones(3))
+    field.spec = {**field.spec, "method": "lightfield"}
+    field.signal = {"kind": "lightfield", "shape": list(shape), "channels": 3, "mode": "RGB", "bits": 8, "low": 0.0,
+                    "high": 255.0}  # fmt: skip
+    page = opened(browser, folder, field, engine, (320, 200))
+    x = torch.rand(100, 2, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    page.evaluate("() => { alfilter.sections.hold(0, 1.25); alfilter.sections.hold(1, 3); }")
+    views = torch.tensor([[1.25 / 2 * 2 - 1, 1.0]]).expand(len(x), 2)
+    with torch.inference_mode():
+        expected = field(torch.cat((views, x), 1)).numpy()
+    assert np.abs(evaluated(page, x) - expected).max() < TOLERANCE / 10
+    assert page.inner_text("#held-out-0") == "1.25 of 0 to 2, between"
+    assert page.complaints == []
+    page.close()
