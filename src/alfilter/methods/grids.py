@@ -202,7 +202,7 @@ SHAPE = Preset(
     {**RECIPE, "sampling": "graded", "lr_encoding": 1e-2},
 )
 EVERY_SAMPLE = 1 << 20  # samples of a signal that has a node on each; larger ones have a node for four
-MOST_ROWS = 1 << 24  # of the finest grid
+MOST_ROWS = 1 << 23  # of the finest grid: parameters, gradients and moments of 8,192 × 8,192 pixels in about 1 GB
 SAMPLES_PER_ROW = 1 / 32  # in a batch: Adam goes through the whole table at every step, and larger ones cost it more
 
 
@@ -212,7 +212,7 @@ def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     >>> follow_samples(Density(2, 512))
     ({'density': 1.0, 'levels': 6}, {})
     >>> follow_samples(Density(2, 8192))
-    ({'density': 0.5, 'levels': 9, 'features': 2, 'table': 24}, {'batch': 524288, 'micro': 32768})
+    ({'density': 0.354, 'levels': 9, 'features': 2, 'table': 24}, {'batch': 262144, 'micro': 32768})
     """
     samples = (density.seen * density.gap) ** density.dims
     rows = samples if samples <= EVERY_SAMPLE else min(max(samples / 4, EVERY_SAMPLE), MOST_ROWS)
