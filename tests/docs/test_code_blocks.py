@@ -21,6 +21,7 @@ from alfilter.config import Training, parse_options
 from alfilter.methods import METHODS
 from alfilter.runs.request import suited_method
 from alfilter.signals import observed, sample
+from alfilter.signals.observe import PARTS
 
 SHELL = [block for page in PAGES for block in blocks(page, "sh")]
 PYTHON = [page for page in PAGES if blocks(page, "python")]
@@ -120,7 +121,8 @@ def check_command(words: list[str], studies: set[str]) -> None:
     parse_options(Training, getattr(arguments, "train", []), "training")
     assert getattr(arguments, "preset", None) in {None, *row.presets}, words
     observe = getattr(arguments, "observe", None) or "all"
-    assert observe.startswith("mask:") or observed(observe, (8, 8)).any(), words
+    shape = (8,) * PARTS[kind][0] if (kind := observe.partition(":")[0]) in PARTS else (8, 8)
+    assert kind == "mask" or observed(observe, shape).any(), words
 
 
 def check_install(words: list[str]) -> None:
