@@ -70,6 +70,9 @@ STUDIES = Studies(
             "insight.local_frequency:STUDY", "does α on a learned grid mean local frequency, and at what cost?"
         ),
         "tuning": Declared("tuning.methods:STUDY", "which rates, schedule and scale suit each method?"),
+        "media": Declared(
+            "compare.media:STUDY", "how good is every method on sound, a volume, a video and a light field?"
+        ),
         "filling": Declared("compare.filling:STUDY", "what lies between the pixels, before a field is fitted?"),
         "between-trials": Declared("compare.between_ablation:STUDY", "what is each part of preset reconstruct worth?"),
         "between-search": Declared("compare.between:SEARCH_STUDY", "which setting of each method is best between?"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ import torch
 from alfilter.config import Density, option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.grids import (
+    MEDIA,
     RECIPE,
     SAMPLED,
     SHAPE,
@@ -100,6 +101,12 @@ def follow_noise(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 
 _COARSEST = 4  # cells of the coarsest grid, which is all that is left where nothing but noise is finer
 
+
+def _priced(row: Preset, **training: float) -> Preset:
+    """A hash grid's preset with a price for its levels."""
+    return replace(row, training={**row.training, **PARSIMONY, **training})
+
+
 ROWS = {
     "al-grid": Method(
         "AL-Filter on the levels of a multiresolution grid",
@@ -121,6 +128,8 @@ ROWS = {
                 {**RECIPE, "parsimony": 30.0, "steps": 2500},
                 adapt=follow_noise,
             ),
+            **{f"default-{kind}": _priced(row) for kind, row in MEDIA.items()},
+            **{f"reconstruct-{kind}": _priced(row, fill=1.0) for kind, row in MEDIA.items()},
             "default-shape": Preset({**SHAPE.options, "grid": 24}, {**SHAPE.training, "parsimony": 0.3}),
         },
         adaptive="yes",

@@ -225,6 +225,38 @@ def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     return options, {"batch": batch, "micro": min(batch, 1 << 15)} if batch > CPU["batch"] else {}
 
 
+def follow_sound(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two levels: a node on every sample, and one for 64 of them.
+
+    >>> follow_sound(Density(1, 44_100))
+    ({'density': 1.0, 'levels': 2, 'base': 689}, {})
+    """
+    options, _ = follow_samples(density)
+    return {**options, "levels": 2, "base": int(min(max(density.seen * density.gap / 64, 16), 4096))}, {}
+
+
+def follow_volume(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two levels: a node on every sample while they are few, and 16 cells along the longest axis."""
+    options, _ = follow_samples(density)
+    return {**options, "levels": 2}, {}
+
+
+def follow_views(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Three levels; views resemble each other, so more samples have a node of their own than in other signals."""
+    options, _ = follow_samples(density)
+    few = (density.seen * density.gap) ** density.dims <= 4 * MOST_ROWS
+    return {**options, "levels": 3, **({"density": 1.0} if few else {})}, {}
+
+
+# A step costs what its table's rows cost: few levels of few features have more steps in the same time. Tried on the
+# whole of one signal of each kind, for seconds; for colour video nothing was better than the settings of pictures.
+_FAST: dict[str, Any] = {"lr": 1e-2, "lr_encoding": 3e-2}
+MEDIA: dict[str, Preset] = {
+    "audio": Preset({**SAMPLED, "features": 2}, {**RECIPE, "batch": 16384}, adapt=follow_sound),
+    "volume": Preset({**SAMPLED, "features": 1}, {**RECIPE, **_FAST}, adapt=follow_volume),
+    "lightfield": Preset({**SAMPLED, "features": 2}, {**RECIPE, **_FAST}, adapt=follow_views),
+}
+
 _NGP = {
     **RARE_ROWS,
     "lr": 1e-2,
@@ -256,6 +288,7 @@ ROWS = {
             "paper": Preset({}, _NGP),
             "default": Preset(SAMPLED, RECIPE, adapt=follow_samples),
             "default-shape": SHAPE,
+            **{f"default-{kind}": preset for kind, preset in MEDIA.items()},
         },
         adaptive="yes",
         positional="yes",
