@@ -244,7 +244,7 @@ def follow_volume(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 def follow_views(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     """Three levels; views resemble each other, so more samples have a node of their own than in other signals."""
     options, _ = follow_samples(density)
-    few = (density.seen * density.gap) ** density.dims <= 4 * MOST_ROWS
+    few = (density.seen * density.gap) ** density.dims <= 4 * EVERY_SAMPLE
     return {**options, "levels": 3, **({"density": 1.0} if few else {})}, {}
 
 
