@@ -100,7 +100,6 @@ def test_what_cannot_be_written_is_said_in_one_line(sound: Path, tmp_path: Path)
     assert "size of a sound is a number of samples" in complaint("render", model, tmp_path / "b.wav", "--size", "4x4")
     assert "scale must be a number above 0" in complaint("render", model, tmp_path / "b.wav", "--scale", "0")
     assert "a WAV holds 8 or 16 or 24 or 32 bits" in complaint("render", model, tmp_path / "b.wav", "--bits", "12")
-    assert "has no page of planes" in complaint("view", model, "--no-browser", "--port", "0")
     assert not list(tmp_path.iterdir())
 
 

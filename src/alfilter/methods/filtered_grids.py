@@ -73,7 +73,7 @@ def _al_grid(
     return encoding, grid_network(options, encoding, out_dim, generator)
 
 
-PARSIMONY = {"parsimony": 0.1}
+PARSIMONY = {"parsimony": 0.05}
 
 
 def follow_points(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -28,7 +28,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "default": ("al-grid", {}, {}),
     "no filter (hash-grid)": ("hash-grid", {}, {}),
     "λ = 0": ("al-grid", {}, {"parsimony": 0.0}),
-    "λ = 0.02": ("al-grid", {}, {"parsimony": 0.02}),
+    "λ = 0.2": ("al-grid", {}, {"parsimony": 0.2}),
     "λ = 0.5": ("al-grid", {}, {"parsimony": 0.5}),
     "TV of α 1e-5 (mean)": ("al-grid", {}, {"tv": 1e-5, "tv_reduction": "mean"}),
     "start closed (α = 1)": ("al-grid", {"start": 1.0}, {}),
