@@ -132,7 +132,7 @@ def test_a_model_with_damaged_facts_of_its_volume_is_refused(
     field.signal = {**field.signal, **change}
     save(field, tmp_path / "m.safetensors")
     said = complaint("render", tmp_path / "m.safetensors", tmp_path / "b.nii")
-    assert "does not say which numbers its volume had" in said
+    assert "does not say which numbers were fitted" in said
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,10 @@ def test_a_damaged_object_is_named(content: bytes, said: str, tmp_path: Path) ->
 def test_a_run_is_finished_when_the_checkpoint_is_gone(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     assert folder.finished_result() is None
-    line = {"finished": True, "metrics": {}}
+    line = dict.fromkeys(("method", "signal", "steps", "seconds", "params", "model"), 1) | {
+        "finished": True,
+        "metrics": {},
+    }
     folder.write_metrics(line)
     assert folder.finished_result() is None  # there is no model
     folder.model.touch()

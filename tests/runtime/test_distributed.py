@@ -70,6 +70,11 @@ def command(words: Sequence[str], log: str) -> None:
         sys.exit(main(list(words)))
 
 
+def said(log: Path) -> list[str]:
+    """What a process printed, but for the line of a machine without compiled kernels."""
+    return [line for line in log.read_text().splitlines() if "compiling kernels for this processor" not in line]
+
+
 def losses(folder: Path) -> list[float]:
     return [json.loads(line)["loss"] for line in (folder / "history.jsonl").read_text().splitlines()]
 
@@ -91,9 +96,9 @@ def test_two_processes_give_the_curve_of_one(tmp_path: Path, photo: str, trainin
     # at a flat start the variation's subgradient is the sign of a rounding error: one order of sums is not another
     assert losses(two) == pytest.approx(losses(one), rel=1e-3 if training.startswith("tv") else 1e-6)
     assert len(losses(two)) == 12
-    said = (tmp_path / "log-0").read_text()
-    assert json.loads(said.splitlines()[0])["metrics"] == json.loads((threads / "metrics.json").read_text())["metrics"]
-    assert (tmp_path / "log-1").read_text() == ""
+    first, *_ = said(tmp_path / "log-0")
+    assert json.loads(first)["metrics"] == json.loads((threads / "metrics.json").read_text())["metrics"]
+    assert said(tmp_path / "log-1") == []
 
 
 def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, photo: str) -> None:

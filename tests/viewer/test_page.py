@@ -338,6 +338,8 @@ def test_a_wrong_name_is_explained_and_a_saved_one_is_said(page: Page, runs: Pat
     page.page.keyboard.press("Space")
     page.settle()
     assert page.page.inner_text("#facts").endswith("steered, not saved")  # painted on since
+    # the browser's own line about an answer 400 may come late
+    page.complaints[:] = [line for line in page.complaints if "400 (Bad Request)" not in line]
 
 
 @pytest.mark.parametrize("how", ["button", "wheel"])

@@ -1,6 +1,7 @@
 """One-pass CPU kernel of Adam's update, which in tensor operations reads and writes everything seven times.
 
-For a table with one row per sample the update takes as long as the network.
+For a table with one row per sample the update takes as long as the network. Arithmetic is exact, without `FAST`: an
+update must not depend on whether a number stands in a vector or in the rest of a slice, as slices follow the threads.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from alfilter.kernels.jit import FAST, f4, kernel
+from alfilter.kernels.jit import f4, kernel
 
 _BLOCK = 1024  # numbers in the first cache between two passes
 _TINY = f4(1e-37)  # smaller numbers are close to the denormal ones, on which a processor is many times slower
 
 
-@njit(inline="always", fastmath=FAST, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _update_number(
     i: int, g: Any, p: Any, mean: Any, square: Any, gain1: Any, beta2: Any, gain2: Any, correction: Any, epsilon: Any,
     rate: Any, keep: Any,
@@ -30,7 +31,7 @@ def _update_number(
     p[i] = p[i] * keep - rate * m / (np.sqrt(v) / correction + epsilon)
 
 
-@kernel(fastmath=FAST, error_model="numpy")
+@kernel(error_model="numpy")
 def adam_update(
     p: Any, g: Any, mean: Any, square: Any, gain1: Any, beta2: Any, gain2: Any, correction: Any, epsilon: Any,
     rate: Any, keep: Any,
@@ -43,7 +44,7 @@ def adam_update(
         _update_number(i, g[i], p, mean, square, gain1, beta2, gain2, correction, epsilon, rate, keep)
 
 
-@njit(fastmath=FAST, nogil=True)
+@njit(nogil=True)
 def _move(source: Any, target: Any) -> None:
     """Add numbers to others and leave zeros in their place."""
     for i in range(len(source)):
@@ -51,7 +52,7 @@ def _move(source: Any, target: Any) -> None:
         source[i] = f4(0)
 
 
-@njit(fastmath=FAST, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _update_block(
     p: Any, a: Any, b: Any, mean: Any, square: Any, gain1: Any, beta2: Any, gain2: Any, correction: Any, epsilon: Any,
     rate: Any, keep: Any,
@@ -64,7 +65,7 @@ def _update_block(
         _update_number(i, g, p, mean, square, gain1, beta2, gain2, correction, epsilon, rate, keep)
 
 
-@kernel(fastmath=FAST)
+@kernel()
 def adam_update_sums(
     p: Any, sums: Any, first: int, mean: Any, square: Any, gain1: Any, beta2: Any, gain2: Any, correction: Any,
     epsilon: Any, rate: Any, keep: Any,

@@ -7,9 +7,10 @@ import mmap
 import sys
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # parameters of glibc's mallopt
 _HUGE_PAGE = 2 << 20  # bytes
@@ -41,6 +42,8 @@ def huge_page_zeros(*shape: int) -> Tensor:
     tensor([[0., 0.],
             [0., 0.]])
     """
+    import torch  # a list of studies asks for the peak of memory alone, and should not wait
+
     size = 4 * torch.Size(shape).numel()
     if size < _HUGE_PAGE or not sys.platform.startswith("linux"):
         return torch.zeros(shape)

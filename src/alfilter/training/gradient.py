@@ -96,6 +96,23 @@ class GradientWorkers:
             p.grad = buffer if self._compiled or any(share.reached[i] for share in shares) else None
         self.processes.all_reduce_gradients(self.replicas[0].parameters())
 
+    def add_penalty(self, penalty: Tensor) -> float:
+        """Add the gradient of a term that is no sum over samples; the term itself.
+
+        Where the workers' gradients are still apart, those of the parameters in question are added up first: the order
+        of sums is that of several processes.
+        """
+        if penalty.requires_grad:
+            for i, grad in enumerate(torch.autograd.grad(penalty, self._params, allow_unused=True)):
+                if grad is None:
+                    continue
+                for others in self._buffers[1:] if self._apart else ():
+                    self._buffers[0][i].add_(others[i])
+                    others[i].zero_()
+                total = self._params[i].grad
+                self._params[i].grad = grad if total is None else total.add_(grad)
+        return penalty.item()
+
     def take_sums(self) -> Tensor | None:
         """All workers' gradients, (workers, total), for `Adam.step` to add up and zero; None once they are added up."""
         self._zeroed = self._apart
@@ -259,17 +276,10 @@ def accumulate_gradient(
     terms = dict(zip(names, sums, strict=True))
     encoding = gradient_workers.replicas[0].encoding
     if setting.tv > 0:
-        terms["tv"] = _add_penalty(setting.tv * encoding.smoothness(setting.tv_reduction))
+        terms["tv"] = gradient_workers.add_penalty(setting.tv * encoding.smoothness(setting.tv_reduction))
     if setting.parsimony > 0:  # relative to the error, whatever its size: the gradient of log(error) + λ · mean(α)/L
-        terms["parsimony"] = _add_penalty(setting.parsimony * sum(sums) * encoding.parsimony())
+        terms["parsimony"] = gradient_workers.add_penalty(setting.parsimony * sum(sums) * encoding.parsimony())
     return terms
-
-
-def _add_penalty(penalty: Tensor) -> float:
-    """Add the gradient of a term that is no sum over samples; the term itself."""
-    if penalty.requires_grad:
-        penalty.backward()  # type: ignore[no-untyped-call]
-    return penalty.item()
 
 
 def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float = 1.0) -> float:

@@ -104,6 +104,7 @@ class SoundViewer(Viewer):
 def amplitude(values: NDArray[Any]) -> NDArray[Any]:
     """Amplitudes of the values of a sound, in which silence is 1/2 and the loudest sample 0 or 1.
 
+    >>> import numpy as np
     >>> amplitude(np.array([0.5, 1.0])).tolist()
     [0.0, 1.0]
     """

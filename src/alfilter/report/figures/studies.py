@@ -56,7 +56,8 @@ def ntk_figure(lines: Lines) -> bytes:
     share.set_xscale("log", base=2)
     share.set(xlabel="cycles across the domain", title="(c) share by frequency")
     for axes in (spectrum, retention):
-        axes.legend(frameon=False, fontsize=6)
+        if axes.get_legend_handles_labels()[0]:  # some rows may not have run yet
+            axes.legend(frameon=False, fontsize=6)
     return _finished(figure, panels)
 
 
