@@ -52,7 +52,7 @@ def run(words: list[str], processes: int = 1) -> dict[str, Any]:
         place |= {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(processes)} if processes > 1 else {}
         command = [sys.executable, "-m", "alfilter.cli", *words]
         started.append(subprocess.Popen(command, env={**os.environ, **place}, stdout=subprocess.PIPE, text=True))
-    peaks, said = [], ""
+    peaks, output = [], ""
     for rank, process in enumerate(started):
         assert process.stdout is not None
         text = process.stdout.read()
@@ -61,8 +61,8 @@ def run(words: list[str], processes: int = 1) -> dict[str, Any]:
             ending = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
             sys.exit(f"alfilter {shlex.join(words)}: process {rank} {ending}")
         peaks.append(usage.ru_maxrss * 1024)
-        said = text if rank == 0 else said
-    return {"seconds": time.monotonic() - began, "peaks": peaks, "said": said}
+        output = text if rank == 0 else output
+    return {"seconds": time.monotonic() - began, "peaks": peaks, "output": output}
 
 
 def main() -> int:
@@ -85,12 +85,12 @@ def main() -> int:
             threads = ["--threads", str(max(1, (os.cpu_count() or 1) // count))]
             done = run([*words, *threads, *shlex.split(arguments.words)], count)
             model = f"{out}/model.safetensors"
-            rows.append({"what": f"fit, {count} process(es)", **done, "scores": json.loads(done["said"])["metrics"]})
+            rows.append({"what": f"fit, {count} process(es)", **done, "scores": json.loads(done["output"])["metrics"]})
         if not arguments.fit_only:
             rows.append({"what": "eval", **run(["eval", model, str(picture), "--json"])})
             rows.append({"what": "render to PNG", **run(["render", model, f"{folder}/out.png"])})
     for row in rows:
-        row.pop("said")
+        row.pop("output")
     if arguments.json:
         print(json.dumps({"size": arguments.size, "dtype": arguments.dtype, "steps": arguments.steps, "rows": rows}))
     else:

@@ -67,7 +67,7 @@ def main() -> int:
             words = ["fit", str(picture), "--until", f"{arguments.until}dB", "--budget", f"{budget:g}s",
                      "--out", f"{folder}/run", "--json", "--quiet", *shlex.split(arguments.words)]  # fmt: skip
             done = run(words)
-        line = json.loads(done["said"])
+        line = json.loads(done["output"])
         print(
             f"{side:>5}²  {line['seconds']:7.1f} s of training, {done['seconds']:7.1f} s in all   "
             f"{line['metrics']['psnr']:.2f} dB   {line['params']:,} parameters   "

@@ -24,12 +24,12 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from alfilter.analysis.frequency import local_frequency
-from alfilter.report import error_map
 from alfilter.report.figures.registry import FIGURES
 from alfilter.signals import grid_coords, read_image
 from alfilter.training import load
 
 IMAGES = Path(__file__).parent / "images"
+CAP = 16  # pixels per cycle of the overview's last panel
 
 
 def cut_offs(run: Path, shape: tuple[int, int]) -> np.ndarray:
@@ -37,6 +37,15 @@ def cut_offs(run: Path, shape: tuple[int, int]) -> np.ndarray:
     with torch.no_grad():
         cycles = local_frequency(load(run / "model.safetensors"), grid_coords(shape).view(*shape, 2))
     return cycles.numpy() / max(shape)
+
+
+def capped(run: Path, shape: tuple[int, int]) -> np.ndarray:
+    """A run's field with its frequency capped, (h, w, c)."""
+    with torch.no_grad():
+        values = load(run / "model.safetensors").limited(
+            grid_coords(shape).view(*shape, 2), torch.tensor(max(shape) / CAP)
+        )
+    return values.clamp(0, 1).numpy()
 
 
 def maps(runs: list[Path], out: Path) -> None:
@@ -59,7 +68,7 @@ def maps(runs: list[Path], out: Path) -> None:
 
 
 def overview(run: Path, out: Path) -> None:
-    """Reference, reconstruction, local frequency and error of a run, side by side."""
+    """Reference, reconstruction, local frequency of a run, and its field with the frequency capped, side by side."""
     reference, fitted = (read_image(run / f"{name}.png").data / 255 for name in ("reference", "reconstruction"))
     cycles = cut_offs(run, reference.shape[:2])
     low, high = np.percentile(cycles, (1, 99))
@@ -69,7 +78,7 @@ def overview(run: Path, out: Path) -> None:
         ("picture", reference, {}),
         ("field", fitted, {}),
         ("local frequency, cycles per pixel", cycles, {"cmap": "viridis", "norm": LogNorm(low, high)}),
-        ("absolute error", error_map(fitted, reference), {"cmap": "magma"}),
+        (f"capped at 1/{CAP} cycle per pixel", capped(run, reference.shape[:2]), {}),
     ]
     for axes, (title, values, style) in zip(figure.subplots(1, len(panels)), panels, strict=True):
         shown = axes.imshow(values, **style)

@@ -10,10 +10,11 @@ import re
 import sys
 from pathlib import Path
 
-from alfilter.experiments.insight import borders
+from alfilter.experiments.committed import committed_lines, keep
+from alfilter.experiments.compare import between, minute, noise
+from alfilter.experiments.insight import borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
-from alfilter.experiments.paper.committed import committed_lines, keep
 from alfilter.experiments.verdicts import verdict_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -28,6 +29,14 @@ TABLES = {
         "shapes-half": ("shapes-half", shapes.summarise),
     },
     "alpha.md": {"borders": ("borders", borders.summarise)},
+    "../concepts/alpha.md": {"local-frequency": ("local-frequency", local_frequency.summarise)},
+    "appendix-alpha.md": {"grids": ("grids", local_frequency.summarise)},
+    "minute.md": {
+        "headline": ("headline", minute.summarise_pair),
+        "minute-equal": ("minute-equal", minute.summarise_pair),
+    },
+    "between.md": {"between-large": ("between-large", between.summarise)},
+    "noise.md": {"noise": ("noise", noise.summarise)},
 }
 
 

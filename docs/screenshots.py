@@ -43,9 +43,9 @@ FITS = {
 PICK = "const pick = (g, v) => view.controls.pick(g, v), $ = (id) => document.getElementById(id);"
 STEER = """$('brush').click(); pick('kind', 'lower'); view.state.radius = 40;
   const [rows, columns] = view.shape;
-  for (let k = 0; k < 6; k++) view.controls.stroke.dab('m0', [columns * (0.35 + 0.05 * k), rows * 0.3]);
+  for (let k = 0; k < 96; k++) view.controls.stroke.dab('m0', [columns * (0.2 + 0.04 * (k % 6)), rows * 0.74]);
   $('s-steer').scrollIntoView()"""
-MOMENT = "$('moment').value = 4; view.controls.atMoment(4); $('s-history').scrollIntoView()"
+MOMENT = "$('moment').value = 2; view.controls.atMoment(2); $('s-history').scrollIntoView()"
 LEVELS = """pick('mode', 'side'); view.controls.set({ beside: ['m0:l1', 'm0:l2', 'm0:l3', 'm0'] });
   view.lookAt(255.5, 200, 0)"""
 ZOOM = "pick('mode', 'split'); view.lookAt(...view.tour.lively(), 40)"
@@ -85,11 +85,11 @@ SHOTS = [
     Shot("view", "live", ONE, do="pick('overlay', 'alpha')", cursor=(0.42, 0.30)),
     Shot("view-zoom", "live", ONE, scheme="dark", do=ZOOM, cursor=(0.3, 0.4)),
     Shot("view-compare", "live", TWO, scheme="dark", do=SIDE, cursor=(0.2, 0.5)),
-    Shot("view-steer", "live", ONE, scheme="dark", do=STEER, cursor=(0.6, 0.3)),
+    Shot("view-steer", "live", ONE, scheme="dark", do=STEER, cursor=(0.43, 0.76)),
     Shot("view-history", "live", ONE, do=MOMENT),
     Shot("view-levels", "live", ("bacon",), do=LEVELS, shown=False),
     Shot("view-phone", "live", ONE, PHONE, do="pick('overlay', 'alpha')", cursor=(0.5, 0.4), ratio=2.0),
-    Shot("view-shape", "shape", ("torus",), cursor=(0.55, 0.4)),
+    Shot("view-shape", "shape", ("torus",), do="view.setSlice(0, 0.1)", cursor=(0.55, 0.4)),
     Shot("export", "html", ONE, do=FACE, cursor=(0.45, 0.3)),
     Shot("export-map", "html", ("terrain",), cursor=(0.5, 0.5), shown=False),
     Shot("view-tour", "live", ONE, tour=True, shown=False),
@@ -230,12 +230,12 @@ def main() -> None:
     program = os.environ.get("ALFILTER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     words = ["--no-sandbox", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]  # no graphics card is needed
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=program, args=words)
         for shot in shots:
+            browser = started.chromium.launch(executable_path=program, args=words)
             with address(shot, arguments.runs) as where:
                 take(browser, where, shot, arguments.out)
+            browser.close()
             print(arguments.out / f"{shot.name}.jpg")
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ LONGEST = 400  # lines of a module
 
 # A part imports from rows above its own. After an arrow stands all that it imports of them, and of its own row before
 # it, beside BASE, which is everybody's; a dotted name is that module alone. Without an arrow every row above is open.
-# Two arrows need a reason. analysis takes a field apart into encoding and network: it knows the class and no method.
-# training calls ops itself: an optimiser's update and the step of a grid are compiled functions.
 TABLE = """
 0  errors    extras    config    files    core
 1  kernels
@@ -25,13 +23,16 @@ TABLE = """
 3  encodings, networks → ops    geometry    metrics → geometry    signals → geometry    inpainting
 4  methods → encodings, networks
 5  evaluate → signals, metrics, geometry
-6  tasks → signals, metrics, geometry, inpainting, evaluate    analysis → evaluate, encodings, methods.field
-7  training → tasks.base, methods, ops
+6  tasks → signals, metrics, geometry, inpainting, evaluate    analysis → evaluate, encodings
+7  training → tasks.base, methods
 8  runs
-9  experiments, estimator, testing
-10 report, render, export → runs, analysis, evaluate, tasks, methods, networks, encodings, signals, metrics, geometry
+9  experiments → runs, training, analysis, tasks, evaluate, methods, encodings, inpainting, signals, metrics, geometry
+9  estimator → runs, tasks, methods, signals    testing → training, tasks, methods, networks, encodings, signals
+10 report → runs, analysis, tasks, evaluate, methods, encodings, signals, metrics, geometry
+10 render → analysis, tasks, evaluate, methods, signals, geometry
+10 export → analysis, evaluate, methods, networks, encodings, geometry
 10 viewer → runs, training, analysis, evaluate, methods, networks, encodings, ops, signals, geometry
-11 commands    cli → commands
+11 commands → runs, training, analysis, methods, experiments, report, render, export, viewer    cli → commands
 """
 BASE = {"errors", "extras", "config", "files", "core", "runtime"}
 

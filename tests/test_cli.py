@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import TINY, alfilter, picture, without_figures
+from tests.support.examples import EXAMPLES
 
 from alfilter.cli import parser
 from alfilter.commands import COMMANDS
@@ -137,3 +138,45 @@ def test_a_named_command_is_read_without_the_others() -> None:
     with pytest.raises(UserError, match="invalid choice: 'methods'"):
         parser("info").parse_args(["methods"])
     assert parser().parse_args(["methods"]).method is None
+
+
+def test_a_module_with_methods_of_ones_own_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    own = (EXAMPLES / "03_your_own_method" / "powers_field.py").read_text()
+    Path("my_powers.py").write_text(own + "\nimport alfilter\nalfilter.register('my-powers', POWERS)\n")
+    picture(Path("photo.png"))
+    try:
+        words = ["fit", "photo.png", "--method", "my-powers", "--steps", "1", "--out", "out", "--quiet"]
+        assert "there is no method 'my-powers'" in alfilter(*words).err
+        assert alfilter("--import", "my_powers", *words).code == 0
+        assert "my-powers" in alfilter("info", "out", "--import=my_powers.py").out
+        assert json.loads(Path("out/config.json").read_text())["command"][:3] == ["alfilter", "--import", "my_powers"]
+    finally:
+        METHODS.unregister("my-powers")
+        sys.modules.pop("my_powers", None)
+    said = alfilter("info", "out").err
+    assert "registered by the module my_powers; import that first ('alfilter --import my_powers …')" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--import"], "--import expects the name of a Python module"),
+        (["--import", "no_such_module", "methods"], "cannot import no_such_module (ModuleNotFoundError: No module"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_one_line(words: list[str], said: str) -> None:
+    code, _, err = alfilter(*words)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_libraries_say_nothing_as_the_process_ends() -> None:
+    """libigl's bindings report objects that are alive then, as those in a cycle are without a last collection."""
+    pytest.importorskip("igl")
+    code = "import igl, sys; kept = [igl.AABB()]; kept.append(kept); sys.argv = ['alfilter', 'methods']; "
+    code += "from alfilter.cli import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

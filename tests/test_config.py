@@ -91,23 +91,23 @@ def test_what_is_refused(options: dict[str, Any], text: str) -> None:
 
 @given(st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers() | st.floats() | st.text()))
 def test_anything_is_taken_or_refused_in_one_line(options: dict[str, Any]) -> None:
-    said, configured = "demo", Demo()
+    message, configured = "demo", Demo()
     try:
         configured = configure(Demo, options, "demo")
     except UserError as error:
-        said = str(error)
-    assert "demo" in said
+        message = str(error)
+    assert "demo" in message
     assert 1 <= configured.count <= 10
 
 
 @given(st.sampled_from([f.name for f in fields(Demo)]), st.text(max_size=12))
 def test_any_words_are_read_or_refused(name: str, text: str) -> None:
-    said = "demo option"
+    message = "demo option"
     try:
         configure(Demo, parse_options(Demo, [f"{name}={text}"], "demo"), "demo")
     except UserError as error:
-        said = str(error)
-    assert said.startswith("demo option")
+        message = str(error)
+    assert message.startswith("demo option")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alfilter.errors import UserError, nearest
+from alfilter.errors import UserError, closest, nearest
 
 NAMES = ["al-relu", "al-sine", "fourier-features", "pe-mlp", "siren"]
 
@@ -15,10 +17,22 @@ def test_a_user_error_is_a_value_error() -> None:
     assert issubclass(UserError, ValueError)
 
 
+def test_a_user_error_names_the_arguments_that_mend_it() -> None:
+    error = UserError("which columns?", arguments=["coords", "values"])
+    assert (str(error), error.arguments) == ("which columns?", ("coords", "values"))
+    assert pickle.loads(pickle.dumps(error)).arguments == error.arguments
+
+
+def test_closest_by_hand() -> None:
+    assert closest("Siren", NAMES) == "siren"
+    assert closest("zzz", NAMES) is None
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
         ("al-sin", "did you mean 'al-sine'?"),
+        ("AL-SINE", "did you mean 'al-sine'?"),
         ("sirne", "did you mean 'siren'?"),
         ("fourierfeatures", "did you mean 'fourier-features'?"),
         ("xyz", "known: al-relu, al-sine, fourier-features, pe-mlp, siren"),

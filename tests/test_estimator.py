@@ -53,7 +53,7 @@ def test_its_defaults_are_those_of_the_command(tmp_path: Path, monkeypatch: pyte
 
     from tests.support.commands import alfilter as command
 
-    monkeypatch.setattr("alfilter.report.artifacts.draw", lambda *given: None)
+    monkeypatch.setattr("alfilter.report.artifacts.draw", lambda *arguments: None)
     table = tmp_path / "table.csv"
     np.savetxt(table, np.column_stack([X, Y]), delimiter=",", header="a,b,c", comments="", fmt="%.17g")
     words = ("--coords", "a,b", "--values", "c", "--steps", "3", "--out", tmp_path / "run", "--json")
@@ -130,3 +130,15 @@ def test_without_scikit_learn_the_extra_is_named() -> None:
         check=False,
     )
     assert "pip install 'alfilter[sklearn]'" in run.stderr
+
+
+def test_standard_deviations_are_weights() -> None:
+    """Every other value is off by a lot: told so, the fit follows the others."""
+    x = np.linspace(0, 1, 400)[:, None]
+    clean, spread = np.sin(9 * x[:, 0]), np.where(np.arange(400) % 2, 0.02, 1.0)
+    noisy = clean + spread * np.random.default_rng(0).standard_normal(400)
+    errors = []
+    for weights in (None, 1 / spread**2):
+        model = ALFilterRegressor(max_iter=400, preset="noisy", random_state=0).fit(x, noisy, sample_weight=weights)
+        errors.append(float(np.sqrt(np.mean((model.predict(x) - clean) ** 2))))
+    assert errors[1] < 0.25 * errors[0]

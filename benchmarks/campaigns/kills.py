@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,10 +88,9 @@ class Command:
         return left
 
 
-def strike(command: Command, how: str, moment: float, chance: random.Random) -> bool:
-    """Send the signal of that name after so many seconds; whether the command still ran."""
-    end = time.monotonic() + moment
-    while time.monotonic() < end and command.process.is_alive():
+def strike(command: Command, how: str, moment: Callable[[], bool], chance: random.Random) -> bool:
+    """Send the signal of that name as soon as the moment has come; whether the command still ran."""
+    while not moment() and command.process.is_alive():
         time.sleep(0.005)
     if not command.process.is_alive():
         return False
@@ -107,10 +107,26 @@ def strike(command: Command, how: str, moment: float, chance: random.Random) -> 
     return True
 
 
+def after(seconds: float) -> Callable[[], bool]:
+    """The moment that comes so many seconds from now."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() >= end
+
+
 def trial(
-    name: str, how: str, home: Path, work: Path, reference: Reference, chance: random.Random, number: int
+    name: str,
+    how: str,
+    home: Path,
+    work: Path,
+    reference: Reference,
+    chance: random.Random,
+    number: int,
+    moment: Callable[[Path], Callable[[], bool]] | None = None,
 ) -> tuple[str | None, int]:
-    """One run, struck once or more until it has finished; what was wrong with it, and how often it was struck."""
+    """One run, struck once or more until it has finished; what was wrong with it, and how often it was struck.
+
+    moment: when to strike, for a run folder; anywhere within an undisturbed run's time if it is not given.
+    """
     folder, log = work / f"{number}-{name}", work / f"{number}.log"
     words = fit_words(name, home, folder)
     strikes = 0
@@ -118,7 +134,8 @@ def trial(
         command = Command([*words, "--resume"], log)
         struck = attempt < 3
         if struck:
-            strikes += strike(command, how, chance.random() * reference.seconds, chance)
+            when = moment(folder) if moment else after(chance.random() * reference.seconds)
+            strikes += strike(command, how, when, chance)
         code = command.wait()
         if wrong := _left_behind(command):
             return wrong, strikes

@@ -60,8 +60,8 @@ def _report(trial: Trial, home: Path) -> bool:
     done = _fit(trial, home, another)
     lines = done.stderr.splitlines()
     good = done.returncode == 0 or (done.returncode == 2 and len(lines) == 1)
-    said = lines[-1][:120] if lines else ""
-    print(f"{trial.name:<24}{trial.threads:>3} threads: exit code {done.returncode:>3}  {said}", flush=True)
+    message = lines[-1][:120] if lines else ""
+    print(f"{trial.name:<24}{trial.threads:>3} threads: exit code {done.returncode:>3}  {message}", flush=True)
     return good
 
 

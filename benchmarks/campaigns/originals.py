@@ -142,7 +142,7 @@ def _models(home: Path) -> None:
     ]
     for name, source, method, options in rows:
         _save(open_task(str(home / source)), method, options, home / f"{name}.safetensors")
-    table = open_task(str(home / "table.csv"), columns=(("x", "y"), ("z",), None))
+    table = open_task(str(home / "table.csv"), columns=(("x", "y"), ("z",), None, None))
     _save(table, "siren", small, home / "points.safetensors")
 
 

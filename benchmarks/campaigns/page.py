@@ -163,10 +163,10 @@ def campaign(total: int, clients: int, seed: int) -> int:
         try:
             assert server.stdout is not None
             line = server.stdout.readline()
-            while server.poll() is None and not (found := re.search(r"http://127\.0\.0\.1:(\d+)/", line)):
+            while server.poll() is None and not (address := re.search(r"http://127\.0\.0\.1:(\d+)/", line)):
                 line = server.stdout.readline()
-            assert found is not None, "the page did not start"
-            return load_page(server.pid, lambda: server.poll() is None, int(found[1]), total, clients, seed)
+            assert address is not None, "the page did not start"
+            return load_page(server.pid, lambda: server.poll() is None, int(address[1]), total, clients, seed)
         finally:
             server.terminate()
             server.wait(30)

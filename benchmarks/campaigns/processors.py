@@ -71,8 +71,8 @@ def values_on(machine: str, methods: tuple[str, ...]) -> dict[str, list[float]]:
     done = subprocess.run(words, env={**os.environ, **MACHINES[machine]}, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{machine}: exit code {done.returncode}: {done.stderr[-600:]}")
-    found: dict[str, list[float]] = json.loads(done.stdout)
-    return found
+    losses: dict[str, list[float]] = json.loads(done.stdout)
+    return losses
 
 
 def compare(methods: tuple[str, ...], machines: tuple[str, ...]) -> int:

@@ -1,14 +1,17 @@
-"""The command line: words in, one result on stdout, everything else on stderr."""
+"""The command line: arguments in, one result on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NoReturn
 
 from alfilter import __version__
@@ -35,6 +38,14 @@ class Parser(argparse.ArgumentParser):
         """The options that this command has, as they are written."""
         return [word for action in self._actions for word in action.option_strings if word.startswith("--")]
 
+    def flags(self) -> dict[str, str]:
+        """How each argument that is an option is written, by the argument's name."""
+        return {
+            action.dest: action.option_strings[-1]
+            for action in self._actions
+            if action.option_strings and action.dest != "help"
+        }
+
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message}; see '{self.prog} --help'")
 
@@ -45,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     A reader of the output who leaves does not end the work.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        atexit.register(_end_quickly)
     # NumPy and SciPy would start a thread per core as they load, and interrupt this process where the system gives
     # none; what they compute here is small
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -54,19 +67,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(words)
 
 
+def _end_quickly() -> None:
+    """The process ends with the command: its memory goes as a whole, not object by object."""
+    if "igl" not in sys.modules:  # libigl's bindings report on stderr whatever was not freed
+        gc.freeze()
+
+
 def _run(words: list[str]) -> int:
     as_json = "--json" in words
+    flags: dict[str, str] = {}
     try:
-        _check_command(words)
-        arguments = _parsed(words)
+        modules, rest = _split_imports(words)
+        _check_command(rest)
+        arguments = _parsed(rest)
         arguments.words = words
+        flags = arguments.flags_of_command
+        for module in modules:
+            _import(module)
         check_address_space()
         command: Command = arguments.command
         code = command(arguments)
         sys.stdout.flush()  # here, where a full disk can still be answered
         return code
     except UserError as error:
-        _complain(str(error), as_json)
+        _complain(_with_flags(error, flags), as_json)
         return 2
     except Stopped as stop:
         _complain("stopped before the training began", as_json)
@@ -88,6 +112,36 @@ def _run(words: list[str]) -> int:
         return 2
 
 
+def _split_imports(words: list[str]) -> tuple[list[str], list[str]]:
+    """The modules that `--import MODULE` names, before or after the command, and the other words.
+
+    >>> _split_imports(["--import", "mine", "fit", "a.png", "--import=other"])
+    (['mine', 'other'], ['fit', 'a.png'])
+    """
+    modules, rest, remaining = [], [], iter(words)
+    for word in remaining:
+        if word == "--import":
+            if (name := next(remaining, None)) is None:
+                raise UserError("--import expects the name of a Python module; see 'alfilter --help'")
+            modules.append(name)
+        elif word.startswith("--import="):
+            modules.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    return modules, rest
+
+
+def _import(module: str) -> None:
+    """Import a module that registers methods, from the working directory too, as `python -m` would."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        import_module(module.removesuffix(".py"))
+    except (Exception, SystemExit) as error:  # it is anybody's code
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise UserError(f"cannot import {module} ({reason}); give a module that Python finds from here") from error
+
+
 def _complain(message: str, as_json: bool) -> None:
     """One line on stderr; with `--json` also one object on stdout, where a script looks for its answer."""
     line = " ".join(message.split())
@@ -95,6 +149,17 @@ def _complain(message: str, as_json: bool) -> None:
     if as_json:
         with suppress(OSError):
             print(json.dumps({"error": line}), flush=True)
+
+
+def _with_flags(error: UserError, flags: Mapping[str, str]) -> str:
+    """The error's line, and the options that mend it.
+
+    >>> _with_flags(UserError("which columns?", arguments=["coords", "values"]), {"coords": "--coords"})
+    'which columns? (--coords)'
+    """
+    line = str(error)
+    named = [flags[name] for name in error.arguments if name in flags and flags[name] not in line]
+    return f"{line} ({', '.join(named)})" if named else line
 
 
 def _out_of_memory(error: Exception) -> str:
@@ -106,11 +171,12 @@ def parser(command: str | None = None) -> Parser:
     """The whole command line, or, where a command is named, the part that it needs."""
     top = Parser(prog="alfilter", description="Fit signals with neural fields whose local frequency can be seen.")
     top.add_argument("--version", action="version", version=f"alfilter {__version__}")
+    top.add_argument("--import", metavar="MODULE", help="a module that registers methods of your own; may be repeated")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     for add in [COMMANDS[command]] if command in COMMANDS else COMMANDS.values():
         add(commands)
     for each in commands.choices.values():
-        each.set_defaults(options_of_command=tuple(each.options()))
+        each.set_defaults(options_of_command=tuple(each.options()), flags_of_command=each.flags())
     return top
 
 

@@ -78,6 +78,11 @@ def override(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return {**options, **as_given, **changes}
 
 
+def option_names(kind: type) -> tuple[str, ...]:
+    """The names of a kind's options."""
+    return tuple(get_type_hints(kind))
+
+
 def parse_options(kind: type, pairs: Sequence[str], owner: str) -> dict[str, Any]:
     """Options from the command line's `name=value` words, read by the type of their field.
 
@@ -184,7 +189,7 @@ class Density:
 REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "warmup": 0.0, "heads": 1}
 
 # options that files written before do not hold, with the values that change nothing
-ADDED: Mapping[str, Any] = {"until": None}
+ADDED: Mapping[str, Any] = {"until": None, "settle": 1.0, "filter_loss": "error"}
 
 
 def without_removed(stored: Any, current: Any) -> Any:
@@ -240,6 +245,10 @@ class Training:
     tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
     tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
     parsimony: float = option(0.0, "λ, what all levels cost together, as a share of the error", low=0)
+    filter_loss: str = option(
+        "error", "what α descends; log: the error's logarithm, a gradient that does not fade", choices=("error", "log")
+    )
+    settle: float = option(1.0, "share of the run after which α stays as it is, and its price ends", low=0, high=1)
     detail: float = option(
         0.0, "weight of the area means at 1/2, 1/4, 1/8, learned with α capped there; it falls with the rates", low=0
     )

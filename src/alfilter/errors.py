@@ -1,8 +1,8 @@
-"""The one error a user sees: a mistake in what was given, said in one line."""
+"""The one error a user sees: a mistake in the input, explained in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -10,11 +10,17 @@ class UserError(ValueError):
     """A mistake in what the caller gave: what was expected, what was got, what to do, in one line.
 
     The command line prints it without a traceback and ends with exit code 2.
+
+    arguments: the names of the arguments that mend it; the command line adds its own spelling of those it has.
     """
+
+    def __init__(self, message: str, *, arguments: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.arguments = tuple(arguments)
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """A hint that names the closest of `choices`, or all of them when none is close.
+    """A hint that names the closest of `choices`, whatever the case, or all of them when none is close.
 
     >>> nearest("level", ["levels", "width"])
     "did you mean 'levels'?"
@@ -22,5 +28,16 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     'known: levels, width'
     """
     known = sorted(choices)
-    close = get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    close = closest(name, known)
+    return f"did you mean {close!r}?" if close else f"known: {', '.join(known)}"
+
+
+def closest(name: str, choices: Iterable[str]) -> str | None:
+    """The one of `choices` that `name` is most likely meant to be, if any is close.
+
+    >>> closest("Levles", ["levels", "width"]), closest("zzz", ["levels"])
+    ('levels', None)
+    """
+    lower = {choice.lower(): choice for choice in choices}
+    close = get_close_matches(name.lower(), lower, n=1)
+    return lower[close[0]] if close else None

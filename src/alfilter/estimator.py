@@ -1,4 +1,4 @@
-"""The scikit-learn face: `ALFilterRegressor` fits a neural field to (X, y) and follows scikit-learn's conventions.
+"""The scikit-learn estimator: `ALFilterRegressor` fits a neural field to (X, y) and follows scikit-learn's conventions.
 
 Needs the extra `sklearn`. Pickling a fitted estimator is scikit-learn's way of keeping it and is the user's choice; the
 package itself never reads a pickle (`alfilter.save(estimator.field_, path)` writes a model file without one).
@@ -48,12 +48,13 @@ _GRIDDED = 4  # features up to which a grid has nodes; above, they would outnumb
 
 
 class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A sine network on [x, γ'(x)] with γ' = H_B(α(x)) ⊙ γ(x): the fit of `alfilter fit TABLE`, on arrays.
+    """A field with a local frequency filter through scattered points: the fit of `alfilter fit TABLE`, on arrays.
 
-    A parameter that is None is as the command has it: what al-sine's preset says for that many points in so many
-    dimensions. Features are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With more
-    than four features α is one learned number, since a grid's nodes grow as grid^d, and nothing is filled in between
-    the points. Beyond the box of the training data the field is evaluated at the box's nearest place.
+    Up to four features al-grid, a small network on the levels of a learned grid; above, al-sine. A parameter that is
+    None is as the command has it: what the method's preset says for that many points in so many dimensions. Features
+    are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With more than four features α
+    is one learned number, since a grid's nodes grow as grid^d, and nothing is filled in between the points. Beyond the
+    box of the training data the field is evaluated at the box's nearest place.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     method : str
         None: al-grid up to four features, al-sine above.
     preset : str
-        None: `reconstruct`, which goes through the points; `noisy` for measurements with noise (al-grid).
+        None: `reconstruct`, which goes through the points; `noisy` for measurements with noise (al-grid), whose
+        standard deviations s, if they are known, are given to `fit` as `sample_weight` 1/s².
     levels, bandwidth, kappa : L, B and κ of the filtered encoding.
     omega : float
         Of al-sine: ω0 of the sine layers; higher resolves finer structure and needs denser samples.

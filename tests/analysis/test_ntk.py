@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from alfilter.analysis import empirical_ntk, line_points, ntk, random_points, simple_ntk
-from alfilter.analysis.linears import Linears
+from alfilter.analysis.linear_layers import Linears
 from alfilter.analysis.ntk import PARTS, Part
 from alfilter.encodings import Encoding, FilteredFourier, Fourier, Identity
 from alfilter.errors import UserError

@@ -20,7 +20,7 @@ def test_a_page_under_load_answers_everybody(tmp_path: Path, capsys: pytest.Capt
         code = load_page(os.getpid(), thread.is_alive, server.server_address[1], total=60, clients=6, seed=1)
         server.shutdown()
         thread.join()
-    said = capsys.readouterr().out
-    assert code == 0, said
-    assert "60 requests by 6 clients, seed 1" in said
-    assert "500" not in said.splitlines()[0]
+    message = capsys.readouterr().out
+    assert code == 0, message
+    assert "60 requests by 6 clients, seed 1" in message
+    assert "500" not in message.splitlines()[0]

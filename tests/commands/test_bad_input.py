@@ -34,9 +34,9 @@ def listing(folder: Path) -> list[str]:
 def refused(home: Path, *words: str | Path) -> str:
     """The complaint about a command that must leave the folder as it was."""
     before = listing(home)
-    said = complaint(*words)
+    message = complaint(*words)
     assert listing(home) == before
-    return said
+    return message
 
 
 def huge_png(side: int) -> bytes:
@@ -64,29 +64,33 @@ def test_signals(home: Path) -> None:
         "empty.png": "the file is empty",
         "text.png": "got text",
         "cut.png": "damaged or cut short",
-        "huge.png": "got 20000x20000; crop or shrink it",
+        "huge.png": "8 bytes cannot hold 1,200,020,000 bytes of pixels",
         "one.png": "at least 2x2 pixels in one.png, got 1x1",
         "nan.tif": "1 NaN or infinite, the first at row 2, column 3",
         "sample:astronout": "did you mean 'astronaut'?",
         "x" * 5000 + ".png": "too long",
     }
-    for name, said in cases.items():
-        assert said in refused(home, "fit", name, "--out", "out")
-        assert said in refused(home, "fit", name, "--out", "out", "--resume")
+    for name, message in cases.items():
+        assert message in refused(home, "fit", name, "--out", "out")
+        assert message in refused(home, "fit", name, "--out", "out", "--resume")
 
 
 WORDS = [
     (["--method", "al-sin"], "there is no method 'al-sin'; did you mean 'al-sine'?"),
     (["--method", "zzz"], "there is no method 'zzz'; known: "),
     (["--preset", "detial"], "al-grid has no preset 'detial'; did you mean 'detail'?"),
-    (["--preset", "papper"], "al-grid has no preset 'papper'; did you mean 'paper' of al-sine? known: default, "),
+    (["--preset", "papper"], "al-grid has no preset 'papper'; did you mean 'paper' (al-sine, al-relu, …)? ("),
+    (["--method", "al-grid", "--preset", "paper"], "no preset 'paper'; methods that have it: al-sine, al-relu, … ("),
+    (["--method", "AL-Grid"], "there is no method 'AL-Grid'; did you mean 'al-grid'?"),
+    (["--set", "lr=1"], "al-grid has no option 'lr'; it is one of --train: --train lr=1"),
+    (["--train", "levels=6"], "training has no option 'levels'; it is one of --set: --set levels=6"),
     (["--set", "level=3"], "al-grid has no option 'level'; did you mean 'levels'?"),
     (["--set", "levels"], "an option is written name=value, got 'levels'"),
     (["--set", "levels=many"], "'levels' must be a whole number, got 'many'"),
     (["--set", "levels=0"], "'levels' must be between 1 and 32, got 0"),
     (["--set", "kappa=nan"], "'kappa' must be a finite number"),
     (["--set", "grid=2x2x2"], "'grid' needs 2 sizes"),
-    (["--train", "rate=1"], "training has no option 'rate'"),
+    (["--train", "rate=1"], "training has no option 'rate'; it is one of --set: --set rate=1"),
     (["--train", "schedule=linear"], "'schedule' must be one of step, cosine, constant, got 'linear'"),
     (["--steps", "-5"], "'steps' must be at least 1, got -5"),
     (["--steps", "0"], "'steps' must be at least 1, got 0"),
@@ -95,7 +99,9 @@ WORDS = [
     (["--budget", "soon"], "a time looks like 90s, 5m or 1h, got 'soon'"),
     (["--budget", "0s"], "a time looks like 90s, 5m or 1h, got '0s'"),
     (["--budget", "9" * 400], "must be a finite number"),
-    (["--observe", "evry:2"], "did you mean 'every:K'?"),
+    (["--observe", "evry:2"], "expected which samples are seen, got 'evry:2'; did you mean 'every:K'? (--observe)"),
+    (["--observe", "none"], "known: all, every:K, random:FRACTION, mask:FILE, "),
+    (["--observe", "Random:0.5"], "did you mean 'random:FRACTION'?"),
     (["--observe", "every:0"], "whole number K of at least 1"),
     (["--observe", "random:2"], "fraction in (0, 1]"),
     (["--observe", "mask:none.png"], "none.png: no such file"),
@@ -114,10 +120,10 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), WORDS, ids=[" ".join(words)[:30] for words, _ in WORDS])
-def test_words_of_fit(words: list[str], said: str, home: Path) -> None:
+@pytest.mark.parametrize(("words", "message"), WORDS, ids=[" ".join(words)[:30] for words, _ in WORDS])
+def test_words_of_fit(words: list[str], message: str, home: Path) -> None:
     picture(home / "other.png", 5, 7)
-    assert said in refused(home, "fit", "photo.png", "--out", "out", *words)
+    assert message in refused(home, "fit", "photo.png", "--out", "out", *words)
 
 
 def test_what_is_no_signal_is_named(home: Path) -> None:
@@ -125,9 +131,13 @@ def test_what_is_no_signal_is_named(home: Path) -> None:
     assert "got the address https://example.org/a.png; download it first" in refused(
         home, "fit", "https://example.org/a.png"
     )
-    assert "model.safetensors is a model or a checkpoint; give what was fitted" in refused(
-        home, "fit", "model.safetensors", "--out", "out"
-    )
+    model = refused(home, "fit", "model.safetensors", "--out", "out")
+    assert "model.safetensors is a model or a checkpoint, which eval, render, info and view take" in model
+    assert "give what was fitted, or a signal to fit and this to start from (--from)" in model
+    Path("points.csv").write_text("x,t\n0,1\n1,2\n")
+    table = refused(home, "fit", "points.csv", "--out", "out")
+    assert "points.csv is a table with the columns x, t; name them: coords say where" in table
+    assert table.endswith("(--coords, --values)")
     header = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
     strips = "element tristrips 1\nproperty list int int vertex_indices\nend_header\n"
     Path("a.ply").write_text(header + strips + "0 0 0\n1 0 0\n0 1 0\n0 0 1\n6 0 1 2 3 0 1\n")
@@ -179,7 +189,9 @@ def test_a_mistake_of_ones_own_is_said_before_a_full_folder(home: Path) -> None:
     assert "did you mean 'levels'?" in refused(home, "fit", "photo.png", "--out", "out", "--set", "level=2")
     assert "has no preset 'papr'" in refused(home, "fit", "photo.png", "--out", "out", "--preset", "papr")
     assert "got 'some'" in refused(home, "fit", "photo.png", "--out", "out", "--observe", "some")
-    assert "holds files already" in refused(home, "fit", "photo.png", "--out", "out")
+    full = refused(home, "fit", "photo.png", "--out", "out")
+    assert "out holds files already; resume or overwrite that run, or give another folder" in full
+    assert "(--resume, --overwrite, --out)" in full
 
 
 def test_model_files(home: Path) -> None:
@@ -212,9 +224,9 @@ def test_model_files(home: Path) -> None:
         "newer": f"has format {FORMAT + 1}, this version reads up to {FORMAT}; upgrade alfilter",
         "photo.png": "not a readable model file",
     }
-    for name, said in cases.items():
-        assert said in refused(home, "info", name)
-        assert said in refused(home, "render", name, "out.png")
-        assert said in refused(home, "eval", name, "photo.png", "--json")
+    for name, message in cases.items():
+        assert message in refused(home, "info", name)
+        assert message in refused(home, "render", name, "out.png")
+        assert message in refused(home, "eval", name, "photo.png", "--json")
     assert "nothing yet, not a picture" in refused(home, "render", "good.safetensors", "out.png")
     assert "no such file" in refused(home, "eval", "good.safetensors", "none.png")

@@ -30,6 +30,14 @@ def test_a_page(model: Path, tmp_path: Path) -> None:
     assert "<title>My field" in page.read_text()
 
 
+def test_a_large_page_says_that_it_is_rounded(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = {"file": "m.html", "bytes": 25_000_000, "method": "al-grid", "bits": 8}
+    monkeypatch.setattr("alfilter.export.export_file", lambda *words: written)
+    assert alfilter("export", model, tmp_path / "m.html").out == (
+        "m.html 25,000,000 bytes, its table rounded to 8 bits\n"
+    )
+
+
 def test_a_graph_says_how_near_it_is(model: Path, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     code, out, _ = alfilter("export", model, tmp_path / "m.onnx", "--json")

@@ -54,5 +54,5 @@ def test_levels_of_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     pictures = {name: read_image(tmp_path / f"{name}.png").data for name in ("1", "2", "all")}
     assert (pictures["2"] == pictures["all"]).all()
     assert (pictures["1"] != pictures["all"]).any()
-    said = complaint("render", model, tmp_path / "3.png", "--level", "3")
-    assert said == "level must be between 1 and 2 for bacon, got 3"
+    message = complaint("render", model, tmp_path / "3.png", "--level", "3")
+    assert message == "level must be between 1 and 2 for bacon, got 3"

@@ -46,5 +46,5 @@ def test_mistakes(tmp_path: Path) -> None:
     model = tmp_path / "m.safetensors"
     save(build("siren", in_dim=3, out_dim=1, width=8), model)
     assert "--set belongs to --method" in complaint("ntk", model, "--set", "width=8")
-    said = complaint("ntk", "--method", "siren", "--baseline", model, "--points", "8")
-    assert "the baseline maps 3 coordinates to 1 values, the model 2 to 3" in said
+    message = complaint("ntk", "--method", "siren", "--baseline", model, "--points", "8")
+    assert "the baseline maps 3 coordinates to 1 values, the model 2 to 3" in message

@@ -20,11 +20,11 @@ def lines(tmp_path: Path) -> Path:
     return tmp_path / "mine.jsonl"
 
 
-@pytest.mark.parametrize(("form", "said"), [("markdown", "| siren | 2 |"), ("csv", "siren"), ("latex", "tabular")])
-def test_tables_go_to_stdout(lines: Path, form: str, said: str) -> None:
+@pytest.mark.parametrize(("form", "message"), [("markdown", "| siren | 2 |"), ("csv", "siren"), ("latex", "tabular")])
+def test_tables_go_to_stdout(lines: Path, form: str, message: str) -> None:
     code, out, err = alfilter("report", lines, "--format", form)
     assert (code, err) == (0, "")
-    assert said in out
+    assert message in out
 
 
 def test_a_page_goes_to_a_file(lines: Path, tmp_path: Path) -> None:

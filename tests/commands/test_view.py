@@ -31,9 +31,9 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_says_where_the_page_is(model: Path) -> None:
     code, out, err = alfilter("view", model, "--port", "0", "--no-browser")
     assert (code, out) == (0, "")
-    said = err.splitlines()
-    assert said[0].startswith("alfilter: the page is at http://127.0.0.1:")
-    assert said[-1] == "alfilter: the page is closed"
+    message = err.splitlines()
+    assert message[0].startswith("alfilter: the page is at http://127.0.0.1:")
+    assert message[-1] == "alfilter: the page is closed"
 
 
 def test_an_open_address_is_pointed_out(model: Path) -> None:

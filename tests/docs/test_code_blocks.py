@@ -71,7 +71,7 @@ def test_shell_blocks_are_accepted(block: Block, studies: set[str]) -> None:
         elif program in ("pip", "python"):
             check_install(rest) if program == "pip" else check_script(rest[0])
         else:
-            assert program in ("ray", ".venv/bin/pytest", ".venv/bin/ruff", ".venv/bin/mypy"), words
+            assert program in ("ray", "source", ".venv/bin/pytest", ".venv/bin/ruff", ".venv/bin/mypy"), words
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -113,7 +113,7 @@ def check_command(words: list[str], studies: set[str]) -> None:
         assert arguments.name in studies or arguments.name.endswith(".py"), words
     method = getattr(arguments, "method", None)
     if words[0] == "fit" and method is None:
-        method = suited_method(arguments.preset, auto=arguments.auto)
+        method = suited_method(arguments.preset)
     if method is None:
         return
     row = METHODS[method]

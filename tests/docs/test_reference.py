@@ -54,5 +54,21 @@ def test_the_documents_speak_to_strangers() -> None:
         assert not RESIDUE.search(page.read_text(encoding="utf-8")), name_of(page)
 
 
+def test_every_equation_of_core_is_one_hop_away() -> None:
+    """The page of equations names a function of every module of `core`, and nothing that does not exist."""
+    page = (DOCS / "concepts" / "equations.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"#alfilter\.([\w.]+)\)", page))
+    for name in named:
+        module, _, attribute = name.rpartition(".")
+        owner = module if module.split(".")[-1].islower() else module.rpartition(".")[0]
+        assert re.search(
+            rf"^\s*(def|class) {attribute}\b",
+            (ROOT / "src" / "alfilter" / f"{owner.replace('.', '/')}.py").read_text("utf-8"),
+            re.M,
+        ), name
+    modules = {path.stem for path in (ROOT / "src" / "alfilter" / "core").glob("*.py")} - {"__init__"}
+    assert modules == {name.split(".")[1] for name in named if name.startswith("core.")}
+
+
 def test_the_readme_is_one_screen() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 80

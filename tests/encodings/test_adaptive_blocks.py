@@ -139,7 +139,7 @@ def a_hole(encoding: AdaptiveBlocks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (count_beyond, "the number of blocks is between 1 and 20, got 21"),
         (block_beyond, "a block lies outside the domain"),
@@ -148,9 +148,9 @@ def a_hole(encoding: AdaptiveBlocks) -> None:
         (a_hole, "leave a part of the domain uncovered"),
     ],
 )
-def test_what_is_no_tiling_is_refused(damage: Callable[[AdaptiveBlocks], None], said: str) -> None:
+def test_what_is_no_tiling_is_refused(damage: Callable[[AdaptiveBlocks], None], message: str) -> None:
     encoding = blocks()
     encoding.validate()
     damage(encoding)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         encoding.validate()

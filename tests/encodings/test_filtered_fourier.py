@@ -11,7 +11,7 @@ from tests import references
 from alfilter.encodings import AlphaGrid, FilteredFourier, Fourier
 from alfilter.errors import UserError
 from alfilter.testing import check_encoding
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 
 
 def make(in_dim: int = 2, **changes: Any) -> FilteredFourier:

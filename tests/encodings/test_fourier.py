@@ -10,7 +10,7 @@ from tests import references
 
 from alfilter.encodings import Encoding, Fourier, Identity, RandomFourier
 from alfilter.testing import check_encoding
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 
 
 def random_fourier(in_dim: int, seed: int = 0) -> RandomFourier:

@@ -34,7 +34,7 @@ def test_the_folder_is_named_by_the_environment_or_lies_in_the_cache(monkeypatch
 
 def test_what_is_missing_is_said_with_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALFILTER_DATA", str(tmp_path))
-    text = complaint("experiment", "order", "--out", tmp_path / "out")
+    text = complaint("experiment", "methods-table", "--out", tmp_path / "out")
     assert text == (
         f"the data folder {tmp_path} lacks div2k/00.png and 3 more files; fetch what is missing with "
         "'alfilter experiment --fetch', or name the folder that has it with --data"
@@ -64,7 +64,7 @@ def test_images_of_a_folder(data: Path) -> None:
     for name in ("sub/b.JPG", "sub/note.txt"):
         (data / name).touch()
     assert images(data) == ["a.png", "sub/b.JPG"]
-    with pytest.raises(UserError, match="is none"):
+    with pytest.raises(UserError, match="is not one"):
         images(data / "a.png")
 
 

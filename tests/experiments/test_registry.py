@@ -29,8 +29,8 @@ rooms = ("paper", "tuning", "compare", "insight")
 early = [name for name in sys.modules if name.startswith(tuple(f"alfilter.experiments.{room}" for room in rooms))]
 assert not early, early
 assert "torch" not in sys.modules  # a list of names needs no second of waiting
-STUDIES["order"]
-assert "alfilter.experiments.paper.order" in sys.modules
+STUDIES["methods-table"]
+assert "alfilter.experiments.compare.equal_terms" in sys.modules
 assert "alfilter.experiments.compare.between" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.commands import complaint, picture
 
 from alfilter.errors import UserError
-from alfilter.experiments import Run, Study, images, run_study, table
+from alfilter.experiments import STUDIES, Run, Study, images, run_study, table
 from alfilter.experiments.data import MissingData
+from alfilter.experiments.paper.image_fitting import full_runs
 from alfilter.signals import write_image
 
 TINY = {"width": 8, "depth": 1, "levels": 2, "grid": 4}
@@ -37,11 +39,11 @@ def quiet(line: str) -> None:
 
 
 def test_finished_runs_are_not_repeated(data: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     first = run_study(study(2), str(data), str(data / "out"), 1, quiet)
-    again = run_study(study(3), str(data), str(data / "out"), 1, said.append)
+    again = run_study(study(3), str(data), str(data / "out"), 1, messages.append)
     assert again[:2] == first
-    assert "2 finished already" in said[0]
+    assert "2 finished already" in messages[0]
     assert len((data / "out" / "tiny.jsonl").read_text().splitlines()) == 3
 
 
@@ -103,3 +105,47 @@ def test_runs_may_ask_for_the_data_folder(data: Path) -> None:
 
     lines = run_study(Study("all", runs, str), str(data), str(data / "out"), 1, quiet)
     assert [line["image"] for line in lines] == ["a.png"]
+
+
+def test_the_full_protocol_is_the_papers(tmp_path: Path) -> None:
+    (tmp_path / "div2k").mkdir()
+    for number in (0, 31):
+        picture(tmp_path / "div2k" / f"{number:02d}.png")
+    paper = STUDIES["image-fitting"].at_scale("paper", str(tmp_path))
+    runs = paper.runs_in(str(tmp_path))
+    assert paper.name == "image-fitting-paper"
+    assert [run.image for run in runs[::6]] == ["div2k/00.png", "div2k/31.png"]  # those that are there
+    assert all(
+        (run.preset, run.size, dict(run.settings), dict(run.training)) == ("paper", None, {}, {}) for run in runs
+    )
+    assert len(full_runs()) == 32 * 6
+
+
+def test_half_halves_everything_that_counts_samples(tmp_path: Path) -> None:
+    (tmp_path / "div2k").mkdir()
+    for number in range(6):
+        picture(tmp_path / "div2k" / f"{number:02d}.png")
+    half = STUDIES["crops"].at_scale("half", str(tmp_path))
+    runs = half.runs_in(str(tmp_path))
+    assert (half.name, len(runs)) == ("image-fitting-half", 4 * 7)  # six methods, and al-sine without its filter
+    own = {run.group: dict(run.settings) for run in runs[:7]}
+    assert all((run.size, run.settings["width"], dict(run.training)) == (256, 128, {}) for run in runs)
+    assert (own["siren"]["omega"], own["mfn"]["scale"], own["pe-mlp"]["levels"]) == (15, 128, 7)
+    assert (own["al-sine"]["levels"], own["al-sine"]["bandwidth"]) == (7, 17.5)
+    assert "omega" not in own["al-sine"]  # it multiplies channels, and there are as many
+
+
+@pytest.mark.parametrize("name", [name for name, study in STUDIES.declared.items() if study.paper])
+def test_every_twin_says_what_it_shrinks(name: str) -> None:
+    declared = STUDIES[name]
+    assert declared.full is None or declared.shrinks.startswith("shrinks")
+    assert declared.at_scale("cpu", "nowhere").name == declared.name
+    assert declared.full is None or declared.needs
+
+
+def test_mistakes_about_scale_and_data(tmp_path: Path) -> None:
+    with pytest.raises(MissingData, match=r"lacks div2k/00\.png and 31 more files"):
+        STUDIES["crops"].at_scale("paper", str(tmp_path))
+    with pytest.raises(UserError, match="methods has no scale paper; expected cpu"):
+        STUDIES["methods"].at_scale("paper", str(tmp_path))
+    assert "wallclock has no scale paper" in complaint("experiment", "wallclock", "--scale", "paper")

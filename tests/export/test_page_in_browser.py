@@ -17,6 +17,8 @@ from tests.support.chromium import chromium, wait_until
 import alfilter as al
 from alfilter.core import band_response
 from alfilter.export import export_file
+from alfilter.export.program import program_of
+from alfilter.export.steps import packed
 from alfilter.methods import Field
 
 SHAPE = (24, 36)
@@ -123,6 +125,25 @@ def test_every_engine_gives_torchs_values(browser: Any, folder: Path, engine: st
         assert worst < TOLERANCE / 10, f"{method} by {engine}: {worst}"
         assert page.complaints == []
         page.close()
+
+
+@pytest.mark.parametrize("bits", [16, 8])
+def test_a_rounded_table_gives_nearly_torchs_values(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    field, x = small("al-grid"), places()
+    large = program_of(field).numbers.nbytes - 1 if bits == 16 else 1
+    monkeypatch.setattr("alfilter.export.page.packed", lambda program: packed(program, large))
+    line = export_file(field, tmp_path / "al-grid.html")
+    assert line["bits"] == bits
+    page = opened(browser, tmp_path, field, "script", (320, 200))
+    assert f"rounded to {bits} bits" in page.content()
+    with torch.inference_mode():
+        expected = field(x).numpy()
+    error = float(np.abs(evaluated(page, x) - expected).max())
+    assert error < (1e-3 if bits == 16 else 2e-2)
+    assert page.complaints == []
+    page.close()
 
 
 def test_the_canvas_shows_the_field_between_the_pixels(browser: Any, folder: Path) -> None:

@@ -27,10 +27,10 @@ def small(method: str, out_dim: int = 3, **options: Any) -> Field:
 def test_what_the_page_cannot_evaluate_says_what_can_be_done(method: str) -> None:
     with pytest.raises(UserError) as refusal:
         page_text(small(method), "t")
-    said = str(refusal.value)
-    assert f"a page cannot evaluate {method}, only " in said
-    assert said.endswith("; export .onnx instead, or look at it with alfilter view")
-    assert said.split(", only ")[1].split(";")[0].split(", ") == PAGES
+    message = str(refusal.value)
+    assert f"a page cannot evaluate {method}, only " in message
+    assert message.endswith("; export .onnx instead, or look at it with alfilter view")
+    assert message.split(", only ")[1].split(";")[0].split(", ") == PAGES
 
 
 @pytest.mark.parametrize("dims", [1, 3, 4])

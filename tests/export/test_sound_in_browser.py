@@ -58,3 +58,13 @@ def test_amplitudes_are_torchs(browser: Any, folder: Path, engine: str) -> None:
         assert heights[0] == pytest.approx(heights[1], abs=2), "one above the other, each half of the stage"
         assert page.complaints == []
         page.close()
+
+
+def test_the_levels_that_pass_are_said(browser: Any, folder: Path) -> None:
+    page = opened(browser, folder, tone("al-grid"), "script", (700, 420))
+    filtered = "{ axis: 'level', unit: 'sample', levels: 2, channels: 2, frequencies: [0.01, 0.5] }"
+    say = f"(response) => sayBand({filtered}, 0, response)"
+    assert page.evaluate(say, [1, 0]) == "Here low frequencies pass: level 0 alone, .01 cycles per sample."
+    assert page.evaluate(say, [0, 1]) == "Here high frequencies pass: level 1 alone, .5 cycles per sample."
+    assert page.evaluate(say, [1, 1]) == "Here everything passes: levels 0 to 1, .01 to .5 cycles per sample."
+    page.close()

@@ -84,8 +84,8 @@ def test_what_is_refused() -> None:
         "names vertex 99": (vertices, faces + 92),
         "triangulate it": (vertices, np.zeros((2, 4))),
     }
-    for said, (points, corners) in cases.items():
-        with pytest.raises(UserError, match=said):
+    for messages, (points, corners) in cases.items():
+        with pytest.raises(UserError, match=messages):
             repair_mesh(points, corners)
 
 
@@ -99,13 +99,13 @@ def test_scans_are_watertight(name: str) -> None:
 
 def test_large_meshes_are_announced_and_counted_like_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     vertices, faces = union(ball(levels=3), ball(0.5, (3, 0, 0), levels=2), cube(0.1))
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr("alfilter.geometry.repair._ROWS", 100)  # several rounds of everything
-    small, diagnosis = repair_mesh(vertices, faces, say=said.append)
-    assert said == []
+    small, diagnosis = repair_mesh(vertices, faces, say=messages.append)
+    assert messages == []
     monkeypatch.setattr("alfilter.geometry.repair.MANY", 1000)
-    large, again = repair_mesh(vertices, faces, say=said.append)
-    assert said == ["1,612 faces: looking for duplicates", "looking at edges and winding", "looking for the inside"]
+    large, again = repair_mesh(vertices, faces, say=messages.append)
+    assert messages == ["1,612 faces: looking for duplicates", "looking at edges and winding", "looking for the inside"]
     assert diagnosis == again
     assert diagnosis.components == 3
     assert np.array_equal(small.faces, large.faces)

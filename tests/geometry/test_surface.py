@@ -39,7 +39,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("body", "resolution"), CASES, ids=lambda given: getattr(given, "__name__", str(given)))
+@pytest.mark.parametrize(("body", "resolution"), CASES, ids=lambda case: getattr(case, "__name__", str(case)))
 def test_exactly_the_dense_surface(body: Body, resolution: int) -> None:
     sparse, dense = extract(field(body), resolution), extract(field(body), resolution, dense=True)
     assert same(sparse, dense)
@@ -64,7 +64,7 @@ def test_vertices_stand_where_the_surface_is_and_faces_look_outwards() -> None:
 
 
 def test_a_bound_that_was_too_small_is_made_up_for() -> None:
-    """Without any margin all cells of one sign are given up at once; following the surface takes them back."""
+    """Without any margin all cells of one sign are case up at once; following the surface takes them back."""
 
     def rippled(points: Array) -> Array:
         return sphere_sdf(points, 0.5) + 0.05 * np.sin(25 * points).prod(axis=1)

@@ -74,3 +74,34 @@ def test_a_lattice_covers_the_box_and_more_is_filled_near_points(count, dims, si
     assert len(near) == min(4 * count, 16_384)
     assert sorted(set(nodes[:, 0])) == pytest.approx(np.linspace(-1, 1, side))
     assert len(np.unique(nodes, axis=0)) == side**dims
+
+
+def test_what_weighs_little_is_smoothed_much():
+    """Half of the points are off by a lot, and say so."""
+    points = cloud(600)
+    clean = np.sin(3 * points[:, :1])
+    draw = np.random.default_rng(2)
+    size = np.where(np.arange(600) % 2, 0.02, 1.0)[:, None]
+    noisy = clean + size * draw.standard_normal(clean.shape)
+    places = cloud(200, seed=3) * 0.9
+    truth = np.sin(3 * places[:, :1])
+    errors = [np.mean((spread(points, noisy, places, w) - truth) ** 2) for w in (None, 1 / size[:, 0] ** 2)]
+    assert errors[1] < 0.1 * errors[0]
+
+
+def test_the_mean_of_a_place_is_weighted():
+    points = np.concatenate([cloud(30), [[0.1, 0.2], [0.1, 0.2]]])
+    values = np.concatenate([np.ones((30, 1)), [[0.0], [4.0]]])
+    weights = np.concatenate([np.ones(30), [3.0, 1.0]])
+    assert spread(points, values, np.array([[0.1, 0.2]]), weights)[0, 0] == pytest.approx(1.0)
+
+
+def test_smoothing_does_not_depend_on_the_number_of_points():
+    """The same noise on four times as many points of the same kind: smoothed as much, so more is gained."""
+    errors = []
+    for count in (500, 2000, 8000):
+        points = cloud(count)
+        noisy = points[:, :1] + 0.3 * np.random.default_rng(2).standard_normal((count, 1))
+        places = cloud(200, seed=3) * 0.9
+        errors.append(np.sqrt(np.mean((spread(points, noisy, places) - places[:, :1]) ** 2)))
+    assert max(errors) < 0.16

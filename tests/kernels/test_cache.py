@@ -47,8 +47,8 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_a_changed_callee_is_compiled_again(package: Path) -> None:
-    value, said = call_in(package)
-    assert (round(float(value), 4), said) == (0.3679, MESSAGE)
+    value, message = call_in(package)
+    assert (round(float(value), 4), message) == (0.3679, MESSAGE)
     assert call_in(package) == (value, "")  # from the cache
     callee = package / "alfilter" / "kernels" / "exp.py"
     callee.write_text(callee.read_text().replace("return f4(0) if low", "return f4(7) if not low"))

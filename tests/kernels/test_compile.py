@@ -27,8 +27,8 @@ print(z.tolist(), sums.tolist(), [round(float(m), 3) for m in mean])
 
 
 def test_kernels_are_compiled_elsewhere_and_said_once(tmp_path: Path) -> None:
-    out, said = call_in(SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said == MESSAGE
+    out, message = call_in(SOURCE.parent, SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert message == MESSAGE
     assert out.splitlines() == [
         "[False, False]",
         "[True, True] [0, 0]",
@@ -46,6 +46,6 @@ def test_runs_that_start_together_compile_once(tmp_path: Path) -> None:
 def test_without_another_thread_this_process_compiles(tmp_path: Path) -> None:
     none = 'import threading\ndef start(thread): raise RuntimeError("can\'t start new thread")\n'
     script = none + SCRIPT.replace("with Compilers", "threading.Thread.start = start\nwith Compilers")
-    out, said = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said == MESSAGE
+    out, message = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
+    assert message == MESSAGE
     assert out.splitlines()[1:] == ["[True, True] [1, 1]", "[[0.0, 3.0]] [[0.0, 0.0], [0.0, 0.0]] [0.2, 0.2]"]

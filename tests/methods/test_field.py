@@ -8,7 +8,7 @@ import torch
 import alfilter as al
 from alfilter.methods import Field, parameter_count
 from alfilter.testing.methods import tiny_task
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 
 

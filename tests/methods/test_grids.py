@@ -13,7 +13,7 @@ from alfilter.core.hash_grid import corners
 from alfilter.encodings import HashGrid, SampleTable
 from alfilter.errors import UserError
 from alfilter.methods import build
-from alfilter.methods.grids import HashGridOptions, finest_cells, grid_sizes
+from alfilter.methods.grids import HashGridOptions, finest_cells, follow_samples, grid_sizes
 from alfilter.signals import GridSignal
 
 
@@ -57,16 +57,16 @@ def test_diner_has_a_row_per_sample() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({}, "diner keeps a row per sample and must know how many there are; give samples or the option table"),
         ({"table": (4, 4, 4)}, "option 'table' needs 2 sizes for 2 coordinates, got 3; give one per axis"),
     ],
 )
-def test_a_table_of_no_size_is_refused(arguments: dict[str, Any], said: str) -> None:
+def test_a_table_of_no_size_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as refusal:
         build("diner", in_dim=2, out_dim=1, **arguments)
-    assert str(refusal.value) == said
+    assert str(refusal.value) == message
 
 
 @pytest.mark.parametrize("method", ["hash-grid", "al-grid"])
@@ -75,3 +75,11 @@ def test_the_first_weights_fall_from_level_to_level(method: str) -> None:
     even = next(build(method, in_dim=2, out_dim=1, **options, taper=1.0).network.parameters())
     tapered = next(build(method, in_dim=2, out_dim=1, **options, taper=0.5).network.parameters())
     torch.testing.assert_close(tapered, even * torch.tensor([1, 1, 0.5, 0.5, 0.25, 0.25]))
+
+
+def test_batches_of_a_video_are_bounded() -> None:
+    picture, video = follow_samples(Density(2, 8192))[1], follow_samples(Density(3, 352))[1]
+    assert picture["batch"] == 1 << 18
+    assert video["batch"] == 1 << 16
+    assert video["batch"] >= video["micro"]
+    assert follow_samples(Density(3, 64))[1] == {}  # every sample has a node, and the usual batches

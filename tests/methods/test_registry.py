@@ -327,3 +327,12 @@ def test_entry_points_are_read_for_other_names_only(monkeypatch: pytest.MonkeyPa
     assert "others" not in methods
     assert list(methods) == ["siren", "powers"]
     assert reads == ["alfilter.methods"]
+
+
+def test_a_program_is_named_by_its_file(tmp_path: Path) -> None:
+    """What `__main__` registered can be imported later by the file's name."""
+    main = tmp_path / "own_method.py"
+    more = "import alfilter as al\nal.register('mine', POWERS)\nprint(al.build('mine', in_dim=2, out_dim=1).spec)\n"
+    main.write_text((PACKAGE / "powers_field.py").read_text() + more)
+    done = subprocess.run([sys.executable, main], capture_output=True, text=True, check=True)
+    assert "'provider': 'module own_method'" in done.stdout

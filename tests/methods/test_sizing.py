@@ -17,17 +17,17 @@ from alfilter.methods.sizing import _nearest
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_meets_a_budget_or_says_the_nearest(name: str) -> None:
-    met, said = 0, []
+    met, message = 0, []
     for budget in (3_000, 40_000):
         try:
             options = sized(name, budget, 2, 3, (32, 32), preset="default")
         except UserError as error:
-            said.append(str(error))
+            message.append(str(error))
             continue
         field = build(name, in_dim=2, out_dim=3, preset="default", samples=(32, 32), **options)
         met += abs(parameter_count(field) - budget) <= 0.05 * budget
-    assert met + len(said) == 2
-    assert all("the nearest is" in text for text in said), said
+    assert met + len(message) == 2
+    assert all("the nearest is" in text for text in message), message
 
 
 @pytest.mark.parametrize("name", ["siren", "gauss", "hosc", "sinc", "finer", "mfn-fourier", "mfn-gabor", "poly-inr"])
@@ -98,5 +98,5 @@ def test_fit_to_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     code, out, err = alfilter(*words, "--params", "2000")
     assert code == 0, err
     assert abs(json.loads(out)["params"] - 2000) <= 100
-    said = complaint("fit", source, "--method", "al-sine", "--out", tmp_path / "b", "--params", "50")
-    assert said.startswith("al-sine cannot have 50 parameters within 5%; the nearest is")
+    message = complaint("fit", source, "--method", "al-sine", "--out", tmp_path / "b", "--params", "50")
+    assert message.startswith("al-sine cannot have 50 parameters within 5%; the nearest is")

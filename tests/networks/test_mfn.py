@@ -10,7 +10,7 @@ import torch
 from alfilter.networks import MFN, Bacon
 from alfilter.testing import check_network
 from alfilter.testing.methods import check_seeds
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 
 
 def mfn(gabor: bool, *, in_dim: int = 2, width: int = 6, depth: int = 2, scale: float = 5.0, seed: int = 0) -> MFN:

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import references
 
+from alfilter.errors import UserError
 from alfilter.methods import build
 from alfilter.networks import ACTIVATIONS, MLP
 from alfilter.testing import check_network
 from alfilter.testing.methods import check_seeds
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 
 
 def make(activation: str, *, in_dim: int = 4, out_dim: int = 3, width: int = 6, depth: int = 2, seed: int = 0) -> MLP:
@@ -74,6 +75,32 @@ def test_parameter_count_is_a_formula(in_dim: int, out_dim: int, width: int, dep
     network = make("relu", in_dim=in_dim, out_dim=out_dim, width=width, depth=depth)
     counted = sum(p.numel() for p in network.parameters())
     assert counted == (in_dim + 1) * width + (depth - 1) * (width + 1) * width + (width + 1) * out_dim
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_periodic_activations_start_as_siren_and_the_others_as_torch(activation: str) -> None:
+    network = make(activation, in_dim=16, out_dim=16, width=256)
+    largest = [weight.abs().max().item() for weight in network.weights]
+    is_periodic = activation in ("sine", "hosc", "finer", "finer-full")
+    bounds = [1 / 16, *[math.sqrt(6 / 256) / 3] * 2] if is_periodic else [1 / 4, 1 / 16, 1 / 16]
+    assert largest == pytest.approx(bounds, rel=0.02)
+
+
+def test_an_unknown_activation_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UserError, match="there is no activation 'sin'; did you mean 'sine'"):
+        make("sin")
+
+
+def test_a_sharpness_per_layer_is_learned() -> None:
+    """tanh(β_i sin(ω z)), β_i of layer i."""
+    network = MLP(2, 1, width=3, depth=2, activation="hosc", omega=2.0, sharpness=1.5, learn_sharpness=True)
+    with torch.no_grad():
+        network.get_parameter("learned").copy_(torch.tensor([0.5, 2.0]))
+    z = points(4, 2)
+    for (weight, bias), beta in zip(network.layers()[:-1], (0.5, 2.0), strict=True):
+        z = torch.tanh(beta * torch.sin(2.0 * (z @ weight.T + bias)))
+    weight, bias = network.layers()[-1]
+    torch.testing.assert_close(network(points(4, 2)), z @ weight.T + bias)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import torch
 from alfilter.networks import PolyINR
 from alfilter.testing import check_network
 from alfilter.testing.methods import check_seeds
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 
 
 def make(*, in_dim: int = 2, width: int = 6, levels: int = 3, slope: float = 0.2, seed: int = 0) -> PolyINR:

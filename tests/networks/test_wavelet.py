@@ -10,7 +10,7 @@ from alfilter.methods import parameter_count
 from alfilter.networks import ComplexWavelet
 from alfilter.testing import check_network
 from alfilter.testing.methods import check_seeds, tiny_task
-from alfilter.testing.promises import points
+from alfilter.testing.properties import points
 
 
 def make(*, in_dim: int = 2, width: int = 5, depth: int = 3, seed: int = 0) -> ComplexWavelet:

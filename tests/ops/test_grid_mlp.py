@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from alfilter.core import grid as grids
+from alfilter.core import hash_grid, layers, level_decoders, level_filter
 from alfilter.core.hash_grid import Layout
 from alfilter.ops.grid_mlp import (
     GridFeatures,
@@ -19,13 +21,39 @@ from alfilter.ops.grid_mlp import (
     LevelFilter,
     Perceptrons,
     ResidualLoss,
-    plain_loss,
 )
 from alfilter.runtime.flat_params import FlatLayout
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.rand(*shape, generator=torch.Generator().manual_seed(seed + sum(shape))) * 2 - 1
+
+
+def plain_loss(
+    field: GridField, loss: ResidualLoss, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """factor times the loss, and what is differentiated, in tensor operations: the reference of `GridGradient`.
+
+    The two differ where every level has a perceptron: all of them learn, the finest one's loss is reported.
+    """
+    features, network = field.features, field.network
+    if features.filter is None:
+        z = hash_grid.lookup(features.table, x, features.layout, features.nodes, features.snap, features.coordinates)
+    else:
+        levels = features.filter
+        alpha = grids.interpolate(levels.values, x).squeeze(-1) * levels.unit
+        alpha = alpha if cap is None else torch.where(alpha > cap, cap, alpha)
+        z = level_filter.filtered_lookup(features.table, x, alpha, features.layout, levels.kappa, features.coordinates)
+    if network.by_level:
+        values = level_decoders.level_values(z, features.layout.dims, network.layers)  # (L, n, c)
+    else:
+        weights, biases = zip(*network.layers[0], strict=True)
+        values = layers.perceptron(z, weights, biases, network.activation, network.omega).unsqueeze(0)
+    channels = len(field.shift)
+    error = torch.addcmul(field.shift, field.scale, values) - y[:, :channels]
+    share = error.abs().pow(loss.power).sum(-1) * (y[:, channels] if loss.weighted else 1.0)
+    by_scale = share.sum(-1) * (loss.factor * factor)  # (scales,)
+    return by_scale[-1], by_scale.mean()
 
 
 def grid_field(
@@ -119,6 +147,21 @@ def test_a_perceptron_per_level_on_nodes_without_rows(dims: int, levels: int) ->
 @pytest.mark.parametrize("cap", [torch.tensor(1.2), draw(200) + 1.2], ids=["one", "each"])
 def test_capped(cap: Tensor) -> None:
     check(*both(*grid_field(filtered=True), SQUARED, 200, cap))
+
+
+def test_a_settled_filter_has_no_gradient_and_changes_no_other() -> None:
+    field, numbers = grid_field(filtered=True)
+    x, y, moving, settled = draw(2100, 2), draw(2100, 3), torch.zeros_like(numbers), torch.zeros_like(numbers)
+    losses = [
+        GridGradient(field, SQUARED, numbers, moving)(x, y, 1.0),
+        GridGradient(field, SQUARED, numbers, settled)(x, y, 1.0, settled=True),
+    ]
+    assert field.features.filter is not None
+    start = (field.features.filter.values.data_ptr() - numbers.data_ptr()) // 4
+    assert moving[start : start + 30].any()
+    moving[start : start + 30] = 0
+    assert losses[0] == losses[1]
+    assert torch.equal(moving, settled)
 
 
 def test_a_closed_cap_leaves_alpha_alone() -> None:

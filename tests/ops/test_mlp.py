@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from alfilter.core import affine_relu, affine_sine, layers
+from alfilter.kernels.dispatch import can_use_kernels
 from alfilter.ops import perceptron
-from alfilter.ops.dispatch import can_use_kernels
 from alfilter.ops.mlp import PERCEPTRON_ACTIVATIONS
 
 Tensors = list[Tensor]

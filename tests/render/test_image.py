@@ -117,9 +117,9 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), MISTAKES, ids=[" ".join(words) for words, _ in MISTAKES])
-def test_mistakes(words: tuple[str, ...], said: str, model: Path, tmp_path: Path) -> None:
-    assert said in complaint("render", model, tmp_path / "out.png", *words)
+@pytest.mark.parametrize(("words", "message"), MISTAKES, ids=[" ".join(words) for words, _ in MISTAKES])
+def test_mistakes(words: tuple[str, ...], message: str, model: Path, tmp_path: Path) -> None:
+    assert message in complaint("render", model, tmp_path / "out.png", *words)
     assert not list(tmp_path.iterdir())
 
 
@@ -191,9 +191,9 @@ def test_detail_caps_the_frequency() -> None:
     expected = capped(field, 0.1 * 47)(x).view(32, 48, 3).detach()
     assert torch.allclose(render(field, View(detail=0.1)), expected, atol=1e-5)
     assert torch.allclose(render(field, View(detail=99)), render(field, View()), atol=1e-6)
-    for wrong, said in ((View(detail=0), "detail is a frequency above 0 in cycles per sample, got 0"),
+    for wrong, message in ((View(detail=0), "detail is a frequency above 0 in cycles per sample, got 0"),
                         (View(detail=0.1, level=1), "detail caps a filter and level chooses an output")):  # fmt: skip
-        with pytest.raises(UserError, match=said):
+        with pytest.raises(UserError, match=message):
             render(field, wrong)
     with pytest.raises(UserError, match="siren has no filter and no local frequency; fit with al-grid"):
         render(fine_field("siren"), View(detail=0.1))

@@ -86,10 +86,10 @@ def test_the_model_is_scored_against_its_sound_and_others(sound: Path, tmp_path:
     assert code == 0
     assert json.loads(out)["metrics"] == pytest.approx(fitted)
     write_audio(tmp_path / "mono.wav", np.zeros((9, 1)), RATE, 16)
-    said = complaint("eval", sound / "model.safetensors", tmp_path / "mono.wav")
-    assert "1-D with 2 channels" in said
-    said = complaint("eval", sound / "model.safetensors", sound.parent / "a.wav", "--lpips")
-    assert "LPIPS compares pictures" in said
+    message = complaint("eval", sound / "model.safetensors", tmp_path / "mono.wav")
+    assert "1-D with 2 channels" in message
+    message = complaint("eval", sound / "model.safetensors", sound.parent / "a.wav", "--lpips")
+    assert "LPIPS compares pictures" in message
 
 
 def test_what_cannot_be_written_is_said_in_one_line(sound: Path, tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_a_model_with_damaged_facts_of_its_volume_is_refused(
     field = load(volume / "model.safetensors")
     field.signal = {**field.signal, **change}
     save(field, tmp_path / "m.safetensors")
-    said = complaint("render", tmp_path / "m.safetensors", tmp_path / "b.nii")
-    assert "does not say which numbers were fitted" in said
+    message = complaint("render", tmp_path / "m.safetensors", tmp_path / "b.nii")
+    assert "does not say which numbers were fitted" in message
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,20 @@ def test_gaps_and_repeats_are_said(home: Path, tmp_path: Path) -> None:
     assert "1 rows repeat a place" in err
 
 
+@pytest.mark.usefixtures("quick")
+def test_standard_deviations_choose_the_preset_and_are_in_the_model(home: Path, tmp_path: Path) -> None:
+    words = ("--coords", "lon,lat", "--values", "temp", "--noise", "w", "--steps", "2", "--out", tmp_path / "run")
+    code, _, err = alfilter("fit", home / "p.csv", *words)
+    assert code == 0, err
+    assert "samples are uncertain: preset noisy" in err
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (config["preset"], config["signal"]["noise"]) == ("noisy", "w")
+    assert alfilter("fit", tmp_path / "run", "--steps", "3").code == 0, "a longer run reads the column again"
+    assert alfilter("eval", tmp_path / "run" / "model.safetensors", home / "p.csv").code == 0
+    code, _, err = alfilter("fit", home / "p.csv", *words, "--weight", "w")
+    assert (code, "name one" in err) == (2, True)
+
+
 @pytest.mark.parametrize("dims", [1, 3])
 def test_other_dimensions(dims: int, tmp_path: Path) -> None:
     names = ["a", "b", "c"][:dims]
@@ -111,7 +125,10 @@ def test_mistakes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     here = ("--out", str(tmp_path / "none"))
     cases = [
         (("fit", "p.csv", *here), "is a table with the columns lon, lat, temp, hum, w; name them"),
-        (("fit", "p.csv", "--coords", "lon,lat", *here), "name them: coords=A,B values=C"),
+        (
+            ("fit", "p.csv", "--coords", "lon,lat", *here),
+            "name them: coords say where, values are fitted (--coords, --values)",
+        ),
         (("fit", "p.csv", "--coords", "lon,latt", "--values", "temp", *here), "did you mean 'lat'?"),
         (("fit", "none.csv", "--coords", "a", "--values", "b", *here), "no such file"),
         (("fit", tmp_path / "photo.png", "--coords", "a", "--values", "b", *here), "cannot read"),
@@ -123,12 +140,12 @@ def test_mistakes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (("render", model, "out.png"), "the model represents points, not a picture"),
         (("eval", model, "q.csv"), "has no column 'temp'"),
     ]
-    for words, said in cases:
-        assert said in complaint(*words), words
+    for words, message in cases:
+        assert message in complaint(*words), words
     assert not (tmp_path / "none").exists()
 
 
 def test_everything_observed_is_refused(tmp_path: Path) -> None:
     photo = picture(tmp_path / "photo.png")
-    said = complaint("fit", photo, "--observe", "random:1", "--out", tmp_path / "run")
-    assert "nothing is held out; say all" in said
+    message = complaint("fit", photo, "--observe", "random:1", "--out", tmp_path / "run")
+    assert "nothing is held out; say all" in message

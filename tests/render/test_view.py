@@ -27,7 +27,7 @@ def test_a_scale_never_leaves_nothing(rows: int, columns: int, scale: float) -> 
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "message"),
     [
         (View(size="big"), "size looks like WIDTHxHEIGHT, got 'big'; for example 1024x768"),
         (View(scale=0), "scale must be a number above 0, got 0; 2 doubles the picture"),
@@ -35,10 +35,10 @@ def test_a_scale_never_leaves_nothing(rows: int, columns: int, scale: float) -> 
         (View(size="20000x20000"), "20000x20000 is more than 120,000,000 pixels; give a smaller size, or regions"),
     ],
 )
-def test_mistakes_are_said_in_one_line(view: View, said: str) -> None:
+def test_mistakes_are_said_in_one_line(view: View, message: str) -> None:
     with pytest.raises(UserError) as caught:
         view.resolve((4, 8))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 ONE = [PixelAxis(torch.zeros(1))] * 2

@@ -87,7 +87,7 @@ def test_a_longer_run_killed_before_its_first_state_starts_again(
     fit(photo, folder, "--steps", "30")
     words = ("fit", photo, "--out", folder, "--json", *TINY, "--resume", "--steps", "50")
     with monkeypatch.context() as patch:
-        patch.setattr("alfilter.runs.fitting.fit", lambda *given, **more: exit("killed"))
+        patch.setattr("alfilter.runs.fitting.fit", lambda *arguments, **more: exit("killed"))
         with pytest.raises(SystemExit):
             alfilter(*words)
     resumed = alfilter(*words)
@@ -187,7 +187,7 @@ def test_what_does_not_fit_starts_anew_or_is_refused(photo: Path, tmp_path: Path
     fit(photo, tmp_path / "first", "--steps", "2")
     model = load(tmp_path / "first" / "model.safetensors")
     wide = al.build("al-sine", in_dim=2, out_dim=3, width=20, depth=1, levels=3, grid=8)
-    assert "of another size start afresh" in take_over(wide, model)
+    assert "of another size start from their initial values" in take_over(wide, model)
     words = ("--from", tmp_path / "first", "--steps", "1", "--out", tmp_path / "x", *SIZES)
     assert "is al-grid, the request says siren" in complaint("fit", photo, "--method", "siren", *words)
     gray = tmp_path / "gray.npy"

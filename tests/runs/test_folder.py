@@ -51,13 +51,13 @@ def test_json_lines_say_which_ones_are_damaged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [(b"{", "not valid JSON at line 1"), (b"[]", "expected a JSON object, got list"), (b"\xff", "not UTF-8 text")],
 )
-def test_a_damaged_object_is_named(content: bytes, said: str, tmp_path: Path) -> None:
+def test_a_damaged_object_is_named(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_bytes(content)
-    with pytest.raises(UserError, match=said) as caught:
+    with pytest.raises(UserError, match=message) as caught:
         read_json(file)
     assert str(file) in str(caught.value)
     with pytest.raises(UserError, match="No such file"):

@@ -37,6 +37,11 @@ def test_the_preset_is_the_named_one_or_the_suited_one_in_its_variant_for_the_ki
     assert suited_preset("al-sine", image()) == "default"
     assert suited_preset("al-sine", image("every:2")) == suited_preset("al-sine", points) == "reconstruct"
     assert suited_preset("siren", image("every:2")) == "default"
+    measured = points.signal
+    noisy = PointTask(PointSignal(measured.places, measured.measured, noise_name="s"))
+    assert [suited_preset(name, noisy) for name in ("al-grid", "al-sine", "siren")] == [
+        "noisy", "reconstruct", "default",
+    ]  # fmt: skip
     assert resolve(image("every:2"), "al-sine", preset=None).preset == "reconstruct"
     assert resolve(image("every:2"), "al-sine").preset == "default"
     assert resolve(sound, "al-sine").preset == "default-audio"

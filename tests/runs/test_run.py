@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -137,10 +138,10 @@ def test_stopped_by_a_signal(number: int, code: int, undisturbed: dict[str, tupl
     os.kill(process.pid, number)
     process.join(60)
     assert process.exitcode == code
-    said = log.read_text()
-    assert "stopped at step" in said
-    assert "Traceback" not in said
-    result = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+    log_text = log.read_text()
+    assert "stopped at step" in log_text
+    assert "Traceback" not in log_text
+    result = json.loads(next(line for line in log_text.splitlines() if line.startswith("{")))
     assert 30 <= result["steps"] < STEPS
     assert load(folder / "model.safetensors")(torch.zeros(1, 2)).shape == (1, 3)
     assert (folder / "report.html").exists()
@@ -193,8 +194,8 @@ def test_a_killed_worker_leaves_a_checkpoint(on_two_threads: tuple[Path, Path], 
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     process.join(60)
     assert process.exitcode == 2, log.read_text()
-    said, printed = log.read_text().splitlines()  # one line for people, one object for scripts
-    assert said.startswith("alfilter: a worker process of this fit ended unexpectedly")
+    message, printed = log.read_text().splitlines()  # one line for people, one object for scripts
+    assert message.startswith("alfilter: a worker process of this fit ended unexpectedly")
     assert json.loads(printed)["error"].startswith("a worker process of this fit ended unexpectedly")
     assert int(read_tensors(folder / "checkpoint.safetensors")[0]["step"]) >= 29
     finish([*words, "--resume"], log)
@@ -206,9 +207,10 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     process = start(fit_words(photo, folder, 100_000), log)
     wait_for(lambda: logged(folder) >= 3 or not process.is_alive())
     for how in ("--overwrite", "--resume"):
-        said = complaint(*fit_words(photo, folder, 100_000), how)
-        assert said == (
-            f"{folder} is in use by process {process.pid}; wait until it has ended, stop it, or give another folder"
+        message = complaint(*fit_words(photo, folder, 100_000), how)
+        assert message == (
+            f"{folder} is in use by process {process.pid}; wait until it has ended, stop it, or give another folder "
+            "(--out)"
         )
     assert process.pid is not None
     os.kill(process.pid, signal.SIGTERM)
@@ -226,9 +228,9 @@ def test_resuming_elsewhere_is_said(photo: Path, tmp_path: Path) -> None:
     assert config["machine"]["threads"] == 1
     config["machine"].update(threads=3, processor="Swift 9")
     (folder / "config.json").write_text(json.dumps(config))
-    said = alfilter(*fit_words(photo, folder), "--resume").err
-    assert "started with threads 3, now 1: sums are taken in another order, so its last digits may differ" in said
-    assert "started with processor Swift 9, now " in said
+    message = alfilter(*fit_words(photo, folder), "--resume").err
+    assert "started with threads 3, now 1: sums are taken in another order, so its last digits may differ" in message
+    assert "started with processor Swift 9, now " in message
     assert "started with" not in alfilter(*fit_words(photo, folder), "--resume").err
 
 
@@ -244,7 +246,7 @@ def test_stopped_after_the_training(
     words = fit_words(photo, folder)
     target = "alfilter.tasks.grid.GridTask.estimate" if when == "scoring" else "alfilter.report.artifacts.draw"
     with monkeypatch.context() as patch:
-        patch.setattr(target, lambda *given: (os.kill(os.getpid(), signal.SIGTERM), pytest.fail("went on")))
+        patch.setattr(target, lambda *arguments: (os.kill(os.getpid(), signal.SIGTERM), pytest.fail("went on")))
         code, out, err = alfilter(*words)
     assert code == 143
     assert f"stopped at step 20; the model is saved, {', '.join(missing)} are missing; the same command" in err
@@ -260,9 +262,36 @@ def test_stopped_after_the_training(
 
 
 @pytest.mark.usefixtures("quick")
+def test_stopped_between_the_last_step_and_the_scores(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["alfilter.runs.run"]  # the package has a function of that name
+    save = vars(module)["save"]
+    folder = tmp_path / "out"
+    words = fit_words(photo, folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "save", lambda *given: (os.kill(os.getpid(), signal.SIGINT), save(*given)))
+        code, _, err = alfilter(*words)
+    assert code == 130
+    assert "stopped at step 20; the model is saved, scores, pictures, report are missing" in err
+    assert alfilter(*words, "--resume").code == 0
+    assert (folder / "report.html").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_stopped_in_the_training_the_rest_is_announced(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("alfilter.commands.progress.Display.update", lambda *given: os.kill(os.getpid(), signal.SIGINT))
+    code, _, err = alfilter(*fit_words(photo, tmp_path / "out"))
+    assert code == 130
+    assert "stopping at step 1; scores and pictures of this state follow, Ctrl-C leaves them out" in err
+
+
+@pytest.mark.usefixtures("quick")
 def test_stopped_while_the_signal_is_read(photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("alfilter.signals.pixels.decode", lambda *given: os.kill(os.getpid(), signal.SIGINT))
-    monkeypatch.setattr("alfilter.signals.image.decode", lambda *given: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr("alfilter.signals.pixels.decode", lambda *arguments: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr("alfilter.signals.image.decode", lambda *arguments: os.kill(os.getpid(), signal.SIGINT))
     code, out, err = alfilter(*fit_words(photo, tmp_path / "out"))
     assert (code, json.loads(out)) == (130, {"error": "stopped before the training began"})
     assert err == "alfilter: stopped before the training began\n"
@@ -305,7 +334,10 @@ def test_an_existing_folder_is_refused(photo: Path, tmp_path: Path) -> None:
     words = fit_words(photo, folder)
     assert alfilter(*words).code == 0
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    assert complaint(*words) == f"{folder} holds files already; resume or overwrite that run, or give another folder"
+    assert complaint(*words) == (
+        f"{folder} holds files already; resume or overwrite that run, or give another folder "
+        "(--resume, --overwrite, --out)"
+    )
     assert "exclude each other" in complaint(*words, "--resume", "--overwrite")
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
@@ -347,11 +379,11 @@ CHANGES = [
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(("change", "said"), CHANGES, ids=[" ".join(change) for change, _ in CHANGES])
-def test_resuming_another_run_is_refused(change: tuple[str, ...], said: str, photo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("change", "message"), CHANGES, ids=[" ".join(change) for change, _ in CHANGES])
+def test_resuming_another_run_is_refused(change: tuple[str, ...], message: str, photo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert alfilter(*fit_words(photo, folder)).code == 0
-    assert said in complaint(*fit_words(photo, folder), *change, "--resume")
+    assert message in complaint(*fit_words(photo, folder), *change, "--resume")
 
 
 @pytest.mark.usefixtures("quick")
@@ -376,8 +408,8 @@ def test_a_folder_that_holds_no_run(photo: Path, tmp_path: Path) -> None:
 def test_a_run_never_eats_its_own_signal(photo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert alfilter(*fit_words(photo, folder)).code == 0
-    said = complaint(*fit_words(folder / "reference.png", folder), "--overwrite")
-    assert "would be written over" in said
+    message = complaint(*fit_words(folder / "reference.png", folder), "--overwrite")
+    assert "would be written over" in message
     assert (folder / "reference.png").exists()
     assert (folder / "model.safetensors").exists()
 
@@ -460,7 +492,7 @@ def test_a_full_file_system(photo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     request = FitRequest(
         str(photo),
         method="siren",
@@ -469,10 +501,10 @@ def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
         training={"steps": 3},
         checkpoint_every=0,
     )
-    line = run(request, say=said.append)
+    line = run(request, say=messages.append)
     assert line["finished"] is True
     assert line["steps"] == 3
-    assert len(said) == 2  # what is fitted, and what will come
+    assert len(messages) == 2  # what is fitted, and what will come
 
 
 def test_the_device_is_chosen_or_refused_in_one_line() -> None:

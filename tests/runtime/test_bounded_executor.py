@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
 from threading import Event
 
 import pytest
@@ -20,6 +21,32 @@ def test_results_and_errors_come_back() -> None:
     with pytest.raises(ZeroDivisionError):
         executor.run(lambda: 1 // 0, always)
     assert (executor.completed, executor.cancelled) == (1, 0)
+    executor.close()
+
+
+def test_work_that_ends_just_after_a_poll_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It finishes between the timeout of a poll and the look at whether it is done."""
+
+    class JustDone(Future[int]):
+        def result(self, timeout: float | None = None) -> int:
+            if not self.done():
+                self.set_result(7)
+                raise NotYet
+            return super().result(timeout)
+
+    executor = BoundedExecutor(1, 2)
+    monkeypatch.setattr(executor._pool, "submit", lambda *work: JustDone())
+    assert executor.run(lambda: 7, always) == 7
+    executor.close()
+
+
+def test_the_works_own_timeout_comes_back() -> None:
+    def late() -> int:
+        raise TimeoutError("of its own")
+
+    executor = BoundedExecutor(1, 2)
+    with pytest.raises(TimeoutError, match="of its own"):
+        executor.run(late, always)
     executor.close()
 
 

@@ -70,7 +70,7 @@ def command(words: Sequence[str], log: str) -> None:
         sys.exit(main(list(words)))
 
 
-def said(log: Path) -> list[str]:
+def message(log: Path) -> list[str]:
     """What a process printed, but for the line of a machine without compiled kernels."""
     return [line for line in log.read_text().splitlines() if "compiling kernels for this processor" not in line]
 
@@ -96,9 +96,9 @@ def test_two_processes_give_the_curve_of_one(tmp_path: Path, photo: str, trainin
     # at a flat start the variation's subgradient is the sign of a rounding error: one order of sums is not another
     assert losses(two) == pytest.approx(losses(one), rel=1e-3 if training.startswith("tv") else 1e-6)
     assert len(losses(two)) == 12
-    first, *_ = said(tmp_path / "log-0")
+    first, *_ = message(tmp_path / "log-0")
     assert json.loads(first)["metrics"] == json.loads((threads / "metrics.json").read_text())["metrics"]
-    assert said(tmp_path / "log-1") == []
+    assert message(tmp_path / "log-1") == []
 
 
 def test_a_signal_to_one_process_stops_all_and_the_run_resumes(tmp_path: Path, photo: str) -> None:
@@ -129,14 +129,14 @@ def test_a_mistake_is_told_once(tmp_path: Path, photo: str) -> None:
     (tmp_path / "full" / "note").touch()
     for words, reason in (
         (["fit", photo, *TINY, "--out", str(tmp_path / "full")], "holds files already"),
-        (["fit", photo, *TINY, "--out", str(tmp_path / "auto"), "--auto"], "run it without torchrun"),
+        (["fit", photo, *TINY, "--out", str(tmp_path / "new"), "--preset", "reconstuct"], "did you mean 'reconstruct'"),
     ):
         log = tmp_path / f"log-{reason[:5]}"
         assert codes(launch(command, words, str(log))) == [2, 2]
-        said = Path(f"{log}-0").read_text()
-        assert said.startswith("alfilter: ")
-        assert reason in said
-        assert said.count("\n") == 1
+        message = Path(f"{log}-0").read_text()
+        assert message.startswith("alfilter: ")
+        assert reason in message
+        assert message.count("\n") == 1
         assert Path(f"{log}-1").read_text() == ""
 
 

@@ -1,4 +1,4 @@
-"""Stages: what is counted, who is told."""
+"""Stages: what is counted, who is notified."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from alfilter.runtime.stages import PICTURES, Stage, advance, stage, watching
 
 
 def test_a_stage_counts_its_own_unit() -> None:
-    told: list[Stage] = []
-    with watching(told.append), stage("drawing", 2, PICTURES):
+    stages: list[Stage] = []
+    with watching(stages.append), stage("drawing", 2, PICTURES):
         advance(1000)
         advance(1, PICTURES)
         advance(5, PICTURES)
-    assert [each.done for each in told] == [0.0, 0.5, 1.0]
-    assert told[0].left is None
-    assert told[-1].left == 0
+    assert [each.done for each in stages] == [0.0, 0.5, 1.0]
+    assert stages[0].left is None
+    assert stages[-1].left == 0
 
 
 def test_nobody_has_to_watch() -> None:
@@ -23,9 +23,9 @@ def test_nobody_has_to_watch() -> None:
 
 
 def test_a_stage_of_unknown_length_tells_its_time() -> None:
-    told: list[Stage] = []
-    with watching(told.append), stage("scoring"):
+    stages: list[Stage] = []
+    with watching(stages.append), stage("scoring"):
         advance(3)
-    assert [each.done for each in told] == [None, None]
+    assert [each.done for each in stages] == [None, None]
     advance(1)
-    assert len(told) == 2
+    assert len(stages) == 2

@@ -79,7 +79,7 @@ def test_a_sound_is_silent_at_one_half() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: al.ImageTask(RAMP), r"ImageTask takes a signal, got numpy.ndarray; ImageTask.from_array"),  # type: ignore[arg-type]
         (lambda: al.VolumeTask(torch.zeros(2, 2, 2)), r"got torch.Tensor; VolumeTask.from_array"),  # type: ignore[arg-type]
@@ -102,8 +102,8 @@ def test_a_sound_is_silent_at_one_half() -> None:
         (lambda: al.SdfTask.from_array(np.zeros((4, 2)), np.zeros((2, 3), int)), r"vertices of shape \(n, 3\)"),
     ],
 )
-def test_what_is_refused(make: Any, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_what_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         make()
 
 

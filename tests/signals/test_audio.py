@@ -111,9 +111,9 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_bad_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    data, said = WRONG[name]
+    data, message = WRONG[name]
     (tmp_path / "a.wav").write_bytes(data)
-    with pytest.raises(UserError, match=said) as raised:
+    with pytest.raises(UserError, match=message) as raised:
         read_audio(tmp_path / "a.wav")
     assert "\n" not in str(raised.value)
 
@@ -130,7 +130,7 @@ def test_samples_that_are_no_numbers(tmp_path: Path) -> None:
     values = np.zeros((6, 2), np.float32)
     values[4, 1], values[5, 0] = np.nan, np.inf
     wavfile.write(tmp_path / "a.wav", 100, values)
-    with pytest.raises(UserError, match="got 2 NaN or infinite, the first at sample 4; mend them"):
+    with pytest.raises(UserError, match="got 2 NaN or infinite, the first at sample 4; correct them"):
         read_audio(tmp_path / "a.wav")
     with pytest.raises(UserError, match="got 1 NaN; the fit has diverged"):
         write_audio(tmp_path / "b.wav", np.array([[0.0], [np.nan]]), 100, 16)

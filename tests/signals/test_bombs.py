@@ -20,11 +20,11 @@ from alfilter.signals.tables import column_names, read_columns
 
 
 @contextmanager
-def refused(said: str, most: int = 64 << 20) -> Iterator[None]:
+def refused(message: str, most: int = 64 << 20) -> Iterator[None]:
     """Inside, a UserError says so, and Python and NumPy never hold more than `most` bytes."""
     tracemalloc.start()
     try:
-        with pytest.raises(UserError, match=said):
+        with pytest.raises(UserError, match=message):
             yield
         assert tracemalloc.get_traced_memory()[1] < most
     finally:
@@ -47,14 +47,14 @@ def test_a_tiff_whose_bytes_cannot_hold_its_pixels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "said"), [(15000, "expected at most 200 million pixels"), (9000, "35 bytes for 9000")]
+    ("side", "message"), [(15000, "expected at most 200 million pixels"), (9000, "35 bytes for 9000")]
 )
-def test_a_gif_of_35_bytes(side: int, said: str, tmp_path: Path) -> None:
+def test_a_gif_of_35_bytes(side: int, message: str, tmp_path: Path) -> None:
     size = struct.pack("<HH", side, side)
     picture = b"," + bytes(4) + struct.pack("<HH", 1, 1) + b"\0" + b"\x02\x02\x44\x01\0;"
     file = tmp_path / "bomb.gif"
     file.write_bytes((b"GIF89a" + size + b"\x80\0\0" + bytes(6) + picture)[:35])
-    with refused(said):
+    with refused(message):
         open_signal(str(file))
 
 

@@ -310,7 +310,7 @@ def test_not_finite(tmp_path: Path) -> None:
     data = pixels(5, 6, 3, dtype="float32")
     data[2, 3, 1], data[4] = np.nan, np.inf
     tifffile.imwrite(tmp_path / "a.tif", data, photometric="rgb")
-    assert "got 19 NaN or infinite, the first at row 2, column 3; mend them" in refused(tmp_path / "a.tif")
+    assert "got 19 NaN or infinite, the first at row 2, column 3; correct them" in refused(tmp_path / "a.tif")
     tifffile.imwrite(tmp_path / "b.tif", np.full((3, 3), 1e300), photometric="minisblack")
     assert "got 9 NaN or infinite, the first at row 0, column 0" in refused(tmp_path / "b.tif")
 
@@ -349,7 +349,7 @@ def large(suffix: str) -> bytes:
 def test_too_large_is_refused_by_its_header(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a.{suffix}"
     file.write_bytes(large(suffix))
-    if suffix == "tif":  # which may have any size, if its bytes are there
+    if suffix in ("tif", "png"):  # which may have any size, if its bytes are there
         assert "it is damaged or cut short" in refused(file)
         return
     size = "16383x16383" if suffix == "webp" else "20000x20000"

@@ -52,7 +52,10 @@ def test_other_names_are_frames_as_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shape", "text"),
     [
-        ((1, 3, 4, 4, 3), "with 2 samples or more an axis in the array, got shape (1, 3, 4, 4, 3); a line of views is"),
+        (
+            (1, 3, 4, 4, 3),
+            "with 2 samples or more per axis in the array, got shape (1, 3, 4, 4, 3); a line of views is",
+        ),
         ((1, 1, 4, 4, 3), "got shape (1, 1, 4, 4, 3)"),
         ((3, 3, 4, 4, 5), "expected a light field (u, v, y, x, 1 to 4)"),
         ((3, 3, 4, 4), "got shape (3, 3, 4, 4); reshape it"),
@@ -76,7 +79,7 @@ def test_numbers_that_are_none(tmp_path: Path) -> None:
     values[1, 2, 3, 4, 0] = np.nan
     np.savez(tmp_path / "a.npz", values)
     for make in (lambda: lightfield_signal(values), lambda: open_signal(str(tmp_path / "a.npz"))):
-        with pytest.raises(UserError, match=r"1 NaN or infinite, the first at \(1, 2, 3, 4\); mend them"):
+        with pytest.raises(UserError, match=r"1 NaN or infinite, the first at \(1, 2, 3, 4\); correct them"):
             make()
 
 
@@ -92,7 +95,7 @@ def test_folders_with_something_missing_or_else(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"expected views called view_U_V in .*, got cover.png; take it out"):
         open_signal(str(folder))
     alone = write_views(tmp_path / "one", VIEWS[:1, :1])
-    with pytest.raises(UserError, match=r"with 2 samples or more an axis in .*one, got shape \(1, 1, 5, 6, 3\)"):
+    with pytest.raises(UserError, match=r"with 2 samples or more per axis in .*one, got shape \(1, 1, 5, 6, 3\)"):
         open_signal(str(alone))
 
 

@@ -100,7 +100,7 @@ def test_numbers_that_are_none_are_counted_across_bands() -> None:
     data = np.zeros((3000, 1000, 2), np.float32)
     check_finite(Path("a"), data)
     data[2999, 7, 1], data[2500, 3, 0] = np.nan, np.inf
-    with pytest.raises(UserError, match="got 2 NaN or infinite, the first at row 2500, column 3; mend them"):
+    with pytest.raises(UserError, match="got 2 NaN or infinite, the first at row 2500, column 3; correct them"):
         check_finite(Path("a"), data)
 
 
@@ -113,3 +113,20 @@ def test_numbers_of_any_type(tmp_path: Path, kind: str) -> None:
     expected = array.astype(float) / (65535 if kind == ">u2" else array.astype(float).max())
     assert signal.values().view(4, 6).numpy() == pytest.approx(expected, abs=1e-3)
     assert signal.bits in (16, 32)
+
+
+@pytest.mark.parametrize(
+    ("stored", "kept"), [("bool", "f4"), ("f2", "f4"), (">u2", "u2"), (">f8", "f8"), ("u1 by columns", "u1")]
+)
+def test_what_a_large_array_cannot_keep_is_converted_band_by_band(
+    stored: str, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("alfilter.signals.mapped.LARGE", 100)
+    monkeypatch.setattr("alfilter.signals.mapped._BAND", 64)
+    kind, _, columns = stored.partition(" ")
+    values = (np.random.default_rng(0).random((31, 17, 3)) * (1 if kind == "f2" else 200)).astype(kind)
+    np.save(tmp_path / "a.npy", np.asfortranarray(values) if columns else values)
+    signal = read_npy(tmp_path / "a.npy")
+    assert isinstance(signal.data.base, np.memmap) or isinstance(signal.data, np.memmap)
+    assert signal.data.dtype == np.dtype(kept)
+    assert np.array_equal(signal.data, values)

@@ -90,8 +90,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         "empty.ply": "holds no faces and no points|cannot read|0 vertices",
         "nan.obj": "1 NaN or infinite",
     }
-    for name, said in cases.items():
-        with pytest.raises(UserError, match=said):
+    for name, message in cases.items():
+        with pytest.raises(UserError, match=message):
             open_signal(str(tmp_path / name))
     path.write_text("hello")
     with pytest.raises(UserError, match="expected PLY, OBJ"):

@@ -56,8 +56,8 @@ def test_mask_is_read_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("evry:2", "frames:…, slices:… or views:…, got 'evry:2'; did you mean 'every:K'?"),
-        ("", "expected all, every:K, random:FRACTION, mask:FILE, frames:…, slices:… or views:…, got ''; known: "),
+        ("evry:2", "expected which samples are seen, got 'evry:2'; did you mean 'every:K'?"),
+        ("", "expected which samples are seen, got ''; known: all, every:K, random:FRACTION, mask:FILE, frames:"),
         ("frames:every:2", "frames are parts of a video, the signal has 2 axes; try every:2 or random:0.35"),
         ("views:every:2", "views are parts of a light field, the signal has 2 axes"),
         ("all:2", "got 'all:2'"),

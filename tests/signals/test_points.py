@@ -77,11 +77,28 @@ def test_rows_without_a_value_are_dropped_and_counted(tmp_path: Path) -> None:
     assert signal.weights.tolist() == [1, 0, 2]
 
 
+def test_standard_deviations_weigh_one_over_their_square(tmp_path: Path) -> None:
+    file = table(tmp_path / "p.csv", "x,t,s\n0,1,0.5\n1,2,1\n1,4,2\n2,3,0.5\n")
+    signal = read_points(file, ["x"], ["t"], noise="s")
+    assert signal.weights.tolist() == [1, 0.25 + 0.0625, 1]
+    assert signal.measured.ravel().tolist() == pytest.approx([1, 2.4, 3])  # (2 + 4/4) / (1 + 1/4)
+    assert (signal.describe()["noise"], signal.describe()["weight"]) == ("s", None)
+
+
+@pytest.mark.parametrize(("cell", "got"), [("0", "0"), ("-1", "-1"), ("", "nan"), ("inf", "inf")])
+def test_a_standard_deviation_is_above_zero(cell: str, got: str, tmp_path: Path) -> None:
+    file = table(tmp_path / "p.csv", f"x,t,s\n0,1,1\n1,2,{cell}\n")
+    with pytest.raises(UserError) as caught:
+        read_points(file, ["x"], ["t"], noise="s")
+    expected = f"expected standard deviations above 0 in column 's' of {file}, got {got} in data row 2; correct them"
+    assert str(caught.value) == expected
+
+
 GRID = "0,0\n1,0\n0,1\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("x,y,t\n0,0,1\n", "at least two different points"),
         ("x,y,t\n0,0,1\n0,0,2\n", "at least two different points"),
@@ -95,10 +112,10 @@ GRID = "0,0\n1,0\n0,1\n"
         ("x,y,z\n0,0,1\n1,0,2\n", "has no column 't'"),
     ],
 )
-def test_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_refused(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         read_points(table(tmp_path / "p.csv", text), ["x", "y"], ["t"])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_refused_roles(tmp_path: Path) -> None:
@@ -111,6 +128,10 @@ def test_refused_roles(tmp_path: Path) -> None:
         read_points(file, [], ["a"])
     with pytest.raises(UserError, match="weights of at least 0"):
         read_points(file, ["a"], ["b"], "f")
+    with pytest.raises(UserError, match="got weight=c and noise=d; name one"):
+        read_points(file, ["a"], ["b"], "c", "d")
+    with pytest.raises(UserError, match="'a' twice"):
+        read_points(file, ["a"], ["b"], noise="a")
 
 
 def test_a_range_that_no_float_holds_is_refused() -> None:

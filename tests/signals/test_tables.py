@@ -85,10 +85,10 @@ def test_damage_is_said_in_one_line(tmp_path: Path) -> None:
         (tmp_path / "uneven.npz", "expected columns of one length"),
         (tmp_path / "object.npy", "cannot read"),
     ]
-    for path, said in cases:
+    for path, message in cases:
         with pytest.raises(UserError) as caught:
             read_columns(path, ["a", "b"] if "uneven" in path.name or path.suffix == ".csv" else ["a"])
-        assert said in str(caught.value)
+        assert message in str(caught.value)
         assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match="has no column 'lom'; did you mean 'lon'"):
         read_columns(write("good.csv", b"lon,lat\n1,2\n"), ["lom"])

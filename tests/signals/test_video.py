@@ -105,10 +105,10 @@ def test_bad_clips_are_refused_in_one_line(tmp_path: Path) -> None:
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
     (tmp_path / "a.mp4").write_bytes(bytes(4) + b"ftypisom" + bytes(40))
-    said = r"this needs av, which is not installed; pip install 'alfilter\[media\]'"
-    with pytest.raises(UserError, match=said):
+    message = r"this needs av, which is not installed; pip install 'alfilter\[media\]'"
+    with pytest.raises(UserError, match=message):
         open_signal(str(tmp_path / "a.mp4"))
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         write_clip(tmp_path / "b.mp4", iter(moving()), 25.0)
     assert [file.name for file in tmp_path.iterdir()] == ["a.mp4"]
 

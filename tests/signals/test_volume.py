@@ -114,7 +114,7 @@ WRONG = {
     "complex": (lambda: nifti(cube(), at70=struct.pack("<h", 32)), "got NIfTI type 32; convert it"),
     "pair": (lambda: nifti(cube(), at344=b"ni1\0"), "got half of a pair"),
     "offset": (lambda: nifti(cube(), at108=struct.pack("<f", 12.0)), "got offset 12.0"),
-    "nan": (lambda: nifti(nan()), r"got 1 NaN or infinite, the first at \(1, 2, 3\); mend them"),
+    "nan": (lambda: nifti(nan()), r"got 1 NaN or infinite, the first at \(1, 2, 3\); correct them"),
     "huge": (
         lambda: nifti(cube(), dims=(3, 30000, 30000, 30000, 1, 1, 1, 1)),
         "472 bytes are there for 54,000,000,000,352; it is cut short",
@@ -128,9 +128,9 @@ def flipped(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", WRONG)
 def test_bad_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    make, said = WRONG[name]
+    make, message = WRONG[name]
     (tmp_path / "a.nii").write_bytes(make())
-    with pytest.raises(UserError, match=said) as raised:
+    with pytest.raises(UserError, match=message) as raised:
         read_nifti(tmp_path / "a.nii")
     assert "\n" not in str(raised.value)
 

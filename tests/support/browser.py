@@ -24,11 +24,11 @@ def opened(path: Path, width: int = 1200, **context: Any) -> Iterator[tuple[Any,
         browser = play.chromium.launch(executable_path=result, args=["--no-sandbox", "--disable-gpu"])
         try:
             page = browser.new_context(viewport={"width": width, "height": 900}, locale="en-US", **context).new_page()
-            said: list[str] = []
-            page.on("console", lambda message: said.append(message.text))
-            page.on("pageerror", lambda error: said.append(str(error)))
-            page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+            lines: list[str] = []
+            page.on("console", lambda message: lines.append(message.text))
+            page.on("pageerror", lambda error: lines.append(str(error)))
+            page.on("request", lambda request: lines.append(request.url) if request.url.startswith("http") else None)
             page.goto(path.resolve().as_uri())
-            yield page, said
+            yield page, lines
         finally:
             browser.close()

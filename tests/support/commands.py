@@ -74,7 +74,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no charts: they take most of the time of a tiny run."""
     buffer = io.BytesIO()
     Image.new("L", (8, 8)).save(buffer, "PNG")
-    drawn: Callable[..., bytes] = lambda *given: buffer.getvalue()  # noqa: E731
+    drawn: Callable[..., bytes] = lambda *arguments: buffer.getvalue()  # noqa: E731
     for name in ("error_figure", "spectrum_figure", "convergence_figure"):
         monkeypatch.setattr(f"alfilter.report.figures.run.{name}", drawn)
     for name in ("alpha_figure", "scale_response_figure"):

@@ -83,7 +83,7 @@ def test_a_light_field_is_scored_view_by_view() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: VideoTask.from_array(np.zeros((1, 8, 8, 3))), "2 samples or more an axis, got (1, 8, 8, 3)"),
+        (lambda: VideoTask.from_array(np.zeros((1, 8, 8, 3))), "2 samples or more per axis, got (1, 8, 8, 3)"),
         (lambda: VolumeTask.from_array(np.full((3, 4, 5), np.nan)), "got 60 NaN or infinite, the first at (0, 0, 0)"),
         (lambda: VideoTask.from_array(np.full((3, 4, 5), np.inf)), "NaN or infinite"),
         (lambda: VolumeTask.from_array(np.zeros((4, 4))), "expected a volume (D, H, W) or (D, H, W, c)"),

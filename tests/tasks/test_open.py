@@ -23,11 +23,11 @@ def test_a_picture(tmp_path: Path) -> None:
 
 def test_what_a_table_lacks_and_repeats_is_said(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TABLE)
-    said: list[str] = []
-    task = open_task(str(tmp_path / "t.csv"), columns=(("x", "y"), ("v",), None), say=said.append)
+    lines: list[str] = []
+    task = open_task(str(tmp_path / "t.csv"), columns=(("x", "y"), ("v",), None, None), say=lines.append)
     assert isinstance(task, PointTask)
     assert task.signal.measured.tolist() == [[2.0], [7.0], [5.0]]
-    assert said == [
+    assert lines == [
         "1 of 5 rows lack a value and were dropped",
         "1 rows repeat a place; the measurements of a place were averaged",
     ]

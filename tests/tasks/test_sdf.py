@@ -9,8 +9,8 @@ from tests.support.shapes import ball, cube
 
 from alfilter.errors import UserError
 from alfilter.geometry.distance import signed_distance
+from alfilter.geometry.distance_worker import DistanceWorker
 from alfilter.geometry.strays import Clearance
-from alfilter.geometry.worker import DistanceWorker
 from alfilter.methods import build
 from alfilter.signals import GridSignal, ShapeSignal
 from alfilter.tasks import SdfTask
@@ -162,9 +162,9 @@ def test_a_model_keeps_where_its_shape_is_not() -> None:
     task = small()
     facts = task.facts()
     assert {name: value for name, value in facts.items() if name != "clearance"} == task.describe()
-    kept = Clearance.read(facts["clearance"])
-    assert kept is not None
-    bound = kept.at_least(np.array([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.95, 0.95, 0.95]]))
+    clearance = Clearance.read(facts["clearance"])
+    assert clearance is not None
+    bound = clearance.at_least(np.array([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.95, 0.95, 0.95]]))
     assert bound[0] == pytest.approx(0.45, abs=0.06)  # stored distances end at a half; the nearest node is 0.06 away
     assert bound[1] == 0
     assert bound[2] > 0.4

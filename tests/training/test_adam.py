@@ -80,7 +80,7 @@ def test_a_table_on_several_threads_is_torchs_too(threads: int, monkeypatch: pyt
 def test_gradients_of_several_workers_are_added_up_and_zeroed(
     workers: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("alfilter.training.adam._SWEEP_WORTH_SHARING", 1000)
+    monkeypatch.setattr("alfilter.runtime.fused_adam._SWEEP_WORTH_SHARING", 1000)
     start = [torch.randn(700, 3), torch.randn(5), torch.randn(40)]
     layout = FlatLayout(start)
     sums = torch.randn(workers, layout.total)

@@ -119,16 +119,16 @@ def test_everything_is_put_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"steps": 13}, "training steps=12, this one steps=13"),
         ({"seed": 5}, "seed 4, this one 5"),
         ({"lr": 0.5}, "training lr=0.001, this one lr=0.5"),
     ],
 )
-def test_another_run_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_another_run_is_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     fit(field(), task(), steps=STEPS, seed=4, checkpoint=tmp_path / "c")
-    with pytest.raises(UserError, match=f"the run to resume has {said}"):
+    with pytest.raises(UserError, match=f"the run to resume has {message}"):
         fit(field(), task(), **{"steps": STEPS, "seed": 4, **change}, checkpoint=tmp_path / "c")
 
 
@@ -179,7 +179,7 @@ def damaged(change: Callable[[dict[str, Any], dict[str, Tensor]], None], folder:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda h, t: t["field.encoding.rows"].fill_(2_000_000_000), "a node's row is -1 or below 200, got "),
         (lambda h, t: t["field.encoding.table"].fill_(float("nan")), "tensor encoding.table holds NaN or infinity"),
@@ -189,7 +189,7 @@ def damaged(change: Callable[[dict[str, Any], dict[str, Tensor]], None], folder:
         (lambda h, t: h.update(seconds=float("nan")), "after nan seconds"),
     ],
 )
-def test_a_damaged_checkpoint_is_refused(change: Any, said: str, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_refused(change: Any, message: str, tmp_path: Path) -> None:
     answer = damaged(change, tmp_path)
-    assert said in answer
+    assert message in answer
     assert "\n" not in answer

@@ -144,6 +144,15 @@ def test_sizes_that_do_not_match() -> None:
         fit(field(), task(), stepps=1)
 
 
+def test_what_is_no_field_or_no_task_is_named() -> None:
+    with pytest.raises(UserError, match=r"fit takes a task, got ndarray; alfilter.ImageTask.from_file"):
+        fit(field(), np.zeros((4, 4)))  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"fit takes a task, got str; "):
+        fit(field(), "photo.png")  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"fit takes a field, got str; alfilter.build"):
+        fit("siren", task())  # type: ignore[arg-type]
+
+
 def test_the_optimiser_has_a_group_for_each_part() -> None:
     optimiser = make_optimiser(field(), Training(weight_decay=0.1))
     assert [(g.lr, g.weight_decay) for g in optimiser.groups] == [(1e-3, 0.1), (3e-3, 0.0)]
@@ -168,3 +177,22 @@ def test_a_larger_network_takes_smaller_steps_where_its_preset_says_so() -> None
     assert training("siren", "default-shape").neurons == 480
     assert training("siren", "default-shape", lr=1e-3).neurons is None
     assert training("siren", "default-shape", lr=1e-3, neurons=9).neurons == 9
+
+
+def test_a_budget_does_not_count_the_filling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the gaps take: all of the budget is for steps, and the first has the whole learning rate."""
+    pixels = np.random.default_rng(0).integers(0, 256, (12, 12, 3), dtype=np.uint8)
+    job = ImageTask(GridSignal(pixels), observe="every:2")
+    ticks = iter(range(10_000))  # seconds: one at every look at the clock
+    filled = job.filling_of
+
+    def slow(rows: torch.Tensor) -> Any:
+        for _ in range(100):
+            next(ticks)
+        return filled(rows)
+
+    monkeypatch.setattr(job, "filling_of", slow)
+    monkeypatch.setattr("alfilter.training.loop.clock", lambda setting: lambda: float(next(ticks)))
+    setting = Training(budget=8.0, fill=1.0, schedule="cosine")
+    first, *_, last = fit(field(), job, training=setting).history
+    assert (last["step"], first["lr"]["network"]) == (8, setting.lr)

@@ -46,10 +46,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def refusal(file: Path) -> str:
     with pytest.raises(UserError) as refused:
         load(file)
-    said = str(refused.value)
-    assert "\n" not in said
-    assert str(file) in said
-    return said
+    message = str(refused.value)
+    assert "\n" not in message
+    assert str(file) in message
+    return message
 
 
 @pytest.mark.parametrize("name", ["al-sine", "al-relu", "pe-mlp", "fourier-features", "siren"])
@@ -178,12 +178,12 @@ HEADERS: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [h[1:] for h in HEADERS], ids=[h[0] for h in HEADERS])
-def test_headers(change: Callable[[dict[str, Any]], Any], said: str, good: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("change", "message"), [h[1:] for h in HEADERS], ids=[h[0] for h in HEADERS])
+def test_headers(change: Callable[[dict[str, Any]], Any], message: str, good: Path, tmp_path: Path) -> None:
     header, tensors = read_tensors(good)
     change(header)
     write_tensors(tmp_path / "m", tensors, header)
-    assert said in refusal(tmp_path / "m")
+    assert message in refusal(tmp_path / "m")
 
 
 def test_an_option_that_had_no_effect_and_is_gone_is_passed_over(good: Path, tmp_path: Path) -> None:
@@ -209,12 +209,12 @@ TENSORS: list[tuple[str, Callable[[Tensors], Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "said"), [t[1:] for t in TENSORS], ids=[t[0] for t in TENSORS])
-def test_tensors(change: Callable[[Tensors], Any], said: str, good: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("change", "message"), [t[1:] for t in TENSORS], ids=[t[0] for t in TENSORS])
+def test_tensors(change: Callable[[Tensors], Any], message: str, good: Path, tmp_path: Path) -> None:
     header, tensors = read_tensors(good)
     change(tensors)
     write_tensors(tmp_path / "m", tensors, header)
-    assert said in refusal(tmp_path / "m")
+    assert message in refusal(tmp_path / "m")
 
 
 BUFFERS: list[tuple[str, dict[str, Any], str, float, str]] = [
@@ -227,16 +227,16 @@ BUFFERS: list[tuple[str, dict[str, Any], str, float, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options", "tensor", "value", "said"), BUFFERS)
+@pytest.mark.parametrize(("name", "options", "tensor", "value", "message"), BUFFERS)
 def test_what_compiled_code_would_trust(
-    name: str, options: dict[str, Any], tensor: str, value: float, said: str, tmp_path: Path
+    name: str, options: dict[str, Any], tensor: str, value: float, message: str, tmp_path: Path
 ) -> None:
     field = build(name, in_dim=2, out_dim=3, samples=(8, 8), **options)
     save(field, tmp_path / "good")
     header, tensors = read_tensors(tmp_path / "good")
     tensors[tensor].view(-1)[-1] = value
     write_tensors(tmp_path / "m", tensors, header)
-    assert said in refusal(tmp_path / "m")
+    assert message in refusal(tmp_path / "m")
 
 
 def test_the_sum_of_what_is_made_is_bounded(tmp_path: Path) -> None:

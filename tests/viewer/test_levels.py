@@ -200,6 +200,6 @@ def test_the_history_starts_at_its_end(browser: Any, runs: Path) -> None:
         assert (page.page.input_value("#moment"), page.page.get_attribute("#moment", "max")) == ("3", "3")
         page.page.check("input[name=mode][value=side]", force=True)
         page.settle()
-        said = "In the panes: dB of what is on the screen, against the picture, bicubic."
-        page.page.locator("#screen", has_text=said).wait_for()
+        message = "In the panes: dB of what is on the screen, against the picture, bicubic."
+        page.page.locator("#screen", has_text=message).wait_for()
         page.page.context.close()

@@ -252,9 +252,9 @@ def test_the_cursor_says_the_librarys_numbers(page: Page, runs: Path) -> None:
     with torch.inference_mode():
         alpha, value = encoding.alpha(place), field(place)[0].clamp(0, 1)
         response = band_response(alpha, 16, 6.0, 10.0)[0]
-    said = page.page.inner_text("#spot-alpha")
-    assert said.endswith(f"cycles per pixel (α {float(alpha[0]):.2f} channels)")
-    assert float(said.split()[0]) == pytest.approx(float(encoding.frequency(alpha)[0]) / (WIDTH - 1), rel=1e-2)
+    label = page.page.inner_text("#spot-alpha")
+    assert label.endswith(f"cycles per pixel (α {float(alpha[0]):.2f} channels)")
+    assert float(label.split()[0]) == pytest.approx(float(encoding.frequency(alpha)[0]) / (WIDTH - 1), rel=1e-2)
     values = [int(v) for v in page.page.inner_text("#spot-value").split(", ")]
     assert np.abs(np.array(values) - 255 * value.numpy()).max() <= 0.51
     rows = page.run(ROWS)

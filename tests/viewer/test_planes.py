@@ -65,7 +65,7 @@ def test_a_tile_is_a_plane_of_the_field(home: Path) -> None:
     with served(home / "cube", reference=home / "cube.npy") as server:
         client = Client(server)
         about = client.ask("/api/about").json()
-        assert about["layout"]["thing"] == "volume"
+        assert about["layout"]["noun"] == "volume"
         assert about["models"][0]["shape"] == list(SHAPE)
         assert about["models"][0]["steerable"] is False
         for plane, held, at in ((0, 0, 2.5), (1, 1, 3.0), (2, 2, 11.0)):

@@ -19,6 +19,7 @@ from alfilter.analysis import filtered_encoding_of
 from alfilter.runtime.bounded_executor import BoundedExecutor
 from alfilter.viewer import access
 from alfilter.viewer.base import Request
+from alfilter.viewer.model import Model
 from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.server import ASSETS, Server, finite
 
@@ -82,6 +83,20 @@ def test_foreign_hosts_and_origins_are_refused(client: Client, headers: dict[str
         assert answer.status == 403
         assert b"model" not in answer.body
     assert client.post("/api/reset", {"m": 0}, **headers).status == 403
+
+
+def test_an_internal_error_is_answered_and_logged(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(model: Model) -> list[list[float]]:
+        raise ZeroDivisionError("broken on purpose")
+
+    monkeypatch.setattr(Model, "history", broken)
+    answer = client.ask("/api/history?m=0")
+    assert answer.status == 500
+    assert answer.json()["error"] == "ZeroDivisionError: broken on purpose"
+    assert "internal error in the answer to /api/history?m=0" in caplog.text
+    assert "in broken" in caplog.text  # where it happened
 
 
 def test_two_hosts_are_none(client: Client) -> None:
@@ -215,8 +230,8 @@ def test_a_tile_nobody_waits_for_is_not_evaluated(client: Client, server: Server
 
 def test_a_taken_port_is_one_line(server: Server, runs: Path) -> None:
     port = server.server_address[1]
-    said = complaint("view", runs / "al", "--port", str(port), "--no-browser")
-    assert said == f"port {port} of 127.0.0.1 is taken; give another port, or 0 for any that is free"
+    message = complaint("view", runs / "al", "--port", str(port), "--no-browser")
+    assert message == f"port {port} of 127.0.0.1 is taken; give another port, or 0 for any that is free"
     assert "cannot be used" in complaint("view", runs / "al", "--port", "99999", "--no-browser")
     assert "cannot be used" in complaint("view", runs / "al", "--host", "203.0.113.1", "--port", "0", "--no-browser")
 

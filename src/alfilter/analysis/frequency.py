@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from alfilter.analysis.field import Field
 from alfilter.core import band_response
 from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
-from alfilter.methods.field import Field
 
 
 def local_frequency(field: Field, x: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ def local_frequency(field: Field, x: Tensor) -> Tensor:
     return encoding.local_frequency(x)
 
 
-def filtered_encoding_of(field: nn.Module) -> FilteredEncoding | None:
+def filtered_encoding_of(field: Field | nn.Module) -> FilteredEncoding | None:
     """The filtered encoding inside a field; None for methods that have no α."""
     encoding = getattr(field, "encoding", None)
     return encoding if isinstance(encoding, FilteredEncoding) else None

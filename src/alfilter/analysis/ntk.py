@@ -9,12 +9,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from alfilter.analysis.linears import Linears
+from alfilter.analysis.field import Field
+from alfilter.analysis.linear_layers import Linears
 from alfilter.core import hash_grid
 from alfilter.core.hash_grid import Layout
 from alfilter.encodings import AlphaGrid, FilteredFourier
 from alfilter.errors import UserError
-from alfilter.methods.field import Field
 
 Part = Literal["network", "encoding", "both"]
 Outputs = Literal["sum", "each"]
@@ -90,12 +90,12 @@ def empirical_ntk(field: Field, x: Tensor, parameters: Part = "both", outputs: O
     if alpha is not None:
         assert isinstance(field.encoding, FilteredFourier)
         _contract(kernels, [slope[-1].unsqueeze(-1) for slope in slopes], _grid_kernel(field.encoding.alpha, x))
-    taken = [p for layer in layers for p in (layer.weight, layer.bias) if p is not None]
-    taken += [field.encoding.alpha.values] if alpha is not None else []
+    contracted = [p for layer in layers for p in (layer.weight, layer.bias) if p is not None]
+    contracted += [field.encoding.alpha.values] if alpha is not None else []
     for part in (field.network, field.encoding):
-        left = _connected(field, x, [p for p in part.parameters() if _is_in(p, wanted) and not _is_in(p, taken)])
-        for output in range(field.out_dim if left else 0):
-            kernels[output % len(kernels)] += _rows_kernel(field, x, left, output)
+        others = _connected(field, x, [p for p in part.parameters() if _is_in(p, wanted) and not _is_in(p, contracted)])
+        for output in range(field.out_dim if others else 0):
+            kernels[output % len(kernels)] += _rows_kernel(field, x, others, output)
     return kernels if outputs == "each" else kernels[0]
 
 

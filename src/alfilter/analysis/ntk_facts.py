@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from alfilter.analysis import spectrum
+from alfilter.analysis.field import Field
 from alfilter.analysis.ntk import Part, empirical_ntk, line_points, random_points
-from alfilter.methods.field import Field
 
 LINE = 512  # samples of the line: its transform reaches the 128 cycles of eight dyadic scales, and twice as far
 OCTAVES = 9

@@ -1,4 +1,4 @@
-"""The commands, one row each: what adds its words to the command line.
+"""The commands, one row each: the function that adds its arguments to the parser.
 
 Only what `--help` needs is imported by these modules: torch and the rest come in with the command that uses them.
 """

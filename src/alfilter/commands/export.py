@@ -27,5 +27,6 @@ def _export(arguments: argparse.Namespace) -> int:
         return 0
     difference = line.get("difference")
     check = f", within {difference:.1e} of torch" if difference is not None else ""
-    print(f"{line['file']} {line['bytes']:,} bytes{check}")
+    rounded = f", its table rounded to {line['bits']} bits" if line.get("bits", 32) < 32 else ""
+    print(f"{line['file']} {line['bytes']:,} bytes{check}{rounded}")
     return 0

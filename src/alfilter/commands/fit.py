@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from alfilter.commands.shared import add_json, decibels, print_result, seconds, use_threads
@@ -27,7 +28,6 @@ def add_fit(commands: Any) -> None:
         help="see 'alfilter methods' (default: al-grid, or that of the model to start from; al-sine for preset paper)",
     )
     p.add_argument("--preset", help="default, paper, source, noisy, reconstruct (the default when samples are missing)")
-    p.add_argument("--auto", action="store_true", help="choose L, B, the α grid, ω0 and λ from the seen samples")
     length = p.add_mutually_exclusive_group()
     length.add_argument("--steps", type=int, help="optimiser steps")
     length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h; scores and pictures come after")
@@ -43,6 +43,7 @@ def add_fit(commands: Any) -> None:
     p.add_argument("--coords", metavar="A,B", help="a table's columns that say where: 1 to 4 names")
     p.add_argument("--values", metavar="C,D", help="a table's columns to fit")
     p.add_argument("--weight", metavar="W", help="a table's column that weighs its rows")
+    p.add_argument("--noise", metavar="S", help="a table's column of standard deviations: rows weigh 1/S²")
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="options",
                    help="an option of the method, e.g. levels=6; may be repeated")  # fmt: skip
     p.add_argument("--train", action="append", default=[], metavar="NAME=VALUE",
@@ -67,7 +68,7 @@ def add_fit(commands: Any) -> None:
 
 
 def _fit(arguments: argparse.Namespace) -> int:
-    from alfilter.config import Training, parse_options
+    from alfilter.config import Training
     from alfilter.methods import method
     from alfilter.runs.extension import continued
     from alfilter.runs.folder import RunFolder
@@ -75,22 +76,22 @@ def _fit(arguments: argparse.Namespace) -> int:
     from alfilter.runs.request import FitRequest, suited_method
     from alfilter.runtime.distributed import process_group
 
-    training = parse_options(Training, arguments.train, "training")
+    name = arguments.method or suited_method(arguments.preset)
+    if arguments.start is not None and arguments.method is None:
+        name = load(arguments.start).spec["method"]
+    kind = method(name).options
+    training = _options(Training, arguments.train, "training", (kind, "--set"))
     if arguments.steps is not None:
         training["steps"] = arguments.steps
     if arguments.budget is not None:
         training["budget"] = seconds(arguments.budget)
     if arguments.until is not None:
         training["until"] = decibels(arguments.until)
-    name = arguments.method or suited_method(arguments.preset, auto=arguments.auto)
-    if arguments.start is not None and arguments.method is None:
-        name = load(arguments.start).spec["method"]
     request = FitRequest(
         signal=arguments.signal,
         method=name,
         preset=arguments.preset,
-        auto=arguments.auto,
-        options=parse_options(method(name).options, arguments.options, name),
+        options=_options(kind, arguments.options, name, (Training, "--train")),
         params=arguments.params,
         training=training,
         seed=arguments.seed,
@@ -98,6 +99,7 @@ def _fit(arguments: argparse.Namespace) -> int:
         coords=_names(arguments.coords),
         values=_names(arguments.values),
         weight=arguments.weight,
+        noise=arguments.noise,
         start=arguments.start,
         out=arguments.out,
         resume=arguments.resume,
@@ -115,9 +117,21 @@ def _fit(arguments: argparse.Namespace) -> int:
         return _carry_out(request, processes, quiet=arguments.quiet, as_json=arguments.json)
 
 
+def _options(kind: type, pairs: Sequence[str], owner: str, other: tuple[type, str]) -> dict[str, Any]:
+    """The options of a kind in `name=value` words; one that belongs to the other kind is sent to that one's flag."""
+    from alfilter.config import option_names, parse_options
+
+    theirs, flag = other
+    for pair in pairs:
+        name = pair.partition("=")[0]
+        if name in option_names(theirs) and name not in option_names(kind):
+            raise UserError(f"{owner} has no option {name!r}; it is one of {flag}: {flag} {pair}")
+    return parse_options(kind, pairs, owner)
+
+
 def _check_continued(arguments: argparse.Namespace) -> None:
     """A continued run keeps its settings; only its length may change."""
-    for name in ("method", "preset", "params", "coords", "values", "weight", "out", "start", "options"):
+    for name in ("method", "preset", "params", "coords", "values", "weight", "noise", "out", "start", "options"):
         if getattr(arguments, name):
             flag = {"start": "from", "options": "set"}.get(name, name)
             raise UserError(f"{arguments.signal} is a run folder, whose run keeps its settings; leave --{flag} out")

@@ -41,7 +41,7 @@ def add_render(commands: Any) -> None:
         "--refocus",
         type=float,
         metavar="SLOPE",
-        help="all views of a light field, shifted and added: what moves by SLOPE pixels a view is in focus",
+        help="all views of a light field, shifted and added: what moves by SLOPE pixels per view is in focus",
     )
     p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
     p.add_argument("--bits", type=int, help="8, 16, 24 (sound), or 32 for float TIFF or WAV (default: as fitted)")

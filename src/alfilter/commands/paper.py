@@ -10,7 +10,7 @@ from alfilter.commands.shared import print_json
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
-    from alfilter.report.overview.facts import Facts
+    from alfilter.report.overview.collect import Facts
 
 
 def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
@@ -18,7 +18,7 @@ def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
     from alfilter.experiments import STUDIES
     from alfilter.experiments.paper.claims import judged
     from alfilter.experiments.paper.printed import printed_for
-    from alfilter.report.overview.facts import Facts
+    from alfilter.report.overview.collect import Facts
 
     claims = [verdict._asdict() for verdict in judged(lines) if verdict.known]
     tables = {study: table for study in lines if (table := printed_for(study)) is not None}
@@ -29,8 +29,8 @@ def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
 
 def print_claims(out: str | None, as_json: bool = False) -> int:
     """A table of the claims, or one object: judged by the lines in a folder, or by those that come with the code."""
+    from alfilter.experiments.committed import committed_lines, read_lines
     from alfilter.experiments.paper.claims import judged
-    from alfilter.experiments.paper.committed import committed_lines, read_lines
     from alfilter.experiments.verdicts import verdict_table
 
     lines = committed_lines() if out is None else read_lines(Path(out))

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes, on stderr, and how they stop it."""
+"""Progress of a run on stderr, and the signals that stop it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EVERY = 5.0  # seconds between two lines where there is no terminal
 
 
 class StopSignals:
-    """Ctrl-C, SIGTERM and a closed terminal end a run in good order; a second one ends it at once.
+    """Ctrl-C, SIGTERM and a closed terminal end a run cleanly; a second one ends it at once.
 
     While the field is trained the first one is noted, and the training ends after the step. Inside `at_once` it raises
     `Stopped`: there is nothing to bring to an end.

@@ -1,4 +1,4 @@
-"""What several commands need: a time, a number of cores, a result, in words."""
+"""Shared by several commands: common arguments, durations and decibels as text, threads, printing results."""
 
 from __future__ import annotations
 

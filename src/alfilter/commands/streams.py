@@ -1,4 +1,4 @@
-"""The standard streams of a command, whatever became of them."""
+"""The standard streams of a command, which may be closed, broken or full."""
 
 from __future__ import annotations
 

@@ -109,9 +109,8 @@ def _run(arguments: argparse.Namespace, data: str, say: Any) -> int:
 def _study(name: str, scale: str, data: str) -> Study:
     """A study of the list at a scale, or the one that a file declares."""
     from alfilter.experiments import STUDIES, read_study
-    from alfilter.experiments.paper.scale import at_scale
 
-    return at_scale(read_study(name) if name.endswith(".py") else STUDIES[name], scale, data)
+    return (read_study(name) if name.endswith(".py") else STUDIES[name]).at_scale(scale, data)
 
 
 def _advice(error: MissingData) -> str:

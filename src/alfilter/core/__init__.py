@@ -1,4 +1,4 @@
-"""The paper's equations as pure functions on tensors: no modules, no files, no state."""
+"""Equations, the paper's and those of the other methods, as pure functions on tensors: no modules, files or state."""
 
 from alfilter.core.filter import band_response, scale_response, stable_sigmoid
 from alfilter.core.fourier import (

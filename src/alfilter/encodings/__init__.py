@@ -1,4 +1,4 @@
-"""From coordinates to features: one idea a file, all with the interface of `Encoding`."""
+"""From coordinates to features: one idea per file, all with the interface of `Encoding`."""
 
 from alfilter.encodings.adaptive_blocks import AdaptiveBlocks
 from alfilter.encodings.alpha_grid import AlphaGrid

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.errors import UserError
+from alfilter.ops.grad_buffers import grad_buffers
 from alfilter.ops.grid_mlp import GridFeatures
 
 _NO_FILTER = "this method has no filter that could cap its frequency; take al-grid, al-sine or al-relu"
@@ -72,8 +74,12 @@ class Encoding(nn.Module, ABC):
         return torch.zeros(())
 
     def parsimony(self) -> Tensor:
-        """The share of its levels that pass, in the mean over the domain; zero for an encoding without a filter."""
+        """The share of its levels that pass, averaged over the domain; zero for an encoding without a filter."""
         return torch.zeros(())
+
+    def filter_parameters(self) -> list[Tensor]:
+        """What places the filter, apart from the features that it filters; none for an encoding without one."""
+        return []
 
     def limited(self, x: Tensor, cycles: Tensor) -> Tensor:
         """The features at x without what is finer than `cycles` across the domain, () or (...)."""
@@ -91,6 +97,13 @@ class Encoding(nn.Module, ABC):
         An encoding that overrides `forward` overrides this, too.
         """
         return None
+
+    def grad_buffers(self, by_address: Mapping[int, Tensor]) -> AbstractContextManager[None]:
+        """Inside, in this thread, gradients of large tables are added into these buffers without a copy.
+
+        by_address: `parameter.data_ptr()` → a buffer of the parameter's shape.
+        """
+        return grad_buffers(by_address)
 
     def constrain(self) -> None:
         """Bring the parameters back into their domain; called after every optimiser step."""

@@ -65,6 +65,9 @@ class FilteredEncoding(Encoding):
         """The mean of α over its grid as a share of its axis: what a place pays for the levels that it uses."""
         return self.alpha.values.mean() * (self.alpha.unit / self.axis)
 
+    def filter_parameters(self) -> list[Tensor]:
+        return [self.alpha.values]
+
     def constrain(self) -> None:
         self.alpha.constrain()
 

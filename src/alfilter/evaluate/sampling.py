@@ -1,4 +1,4 @@
-"""A field's values on grids, at every combination of coordinates along axes, and at scattered places.
+"""A field's values on grids, at every combination of coordinates along axes, at scattered places; its surface.
 
 Places are evaluated in passes of a bounded size; the value at a place does not depend on which others are asked for.
 """
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from alfilter.evaluate.scores import Evaluate
+from alfilter.geometry.strays import Clearance, without_strays
+from alfilter.geometry.surface import Surface, extract
 from alfilter.runtime.stages import advance
 from alfilter.runtime.thread_pool import parallel_map
 
@@ -72,6 +74,17 @@ def distances_at(field: Evaluate, points: NDArray[Any]) -> NDArray[np.float32]:
     """A field's first value at points (n, 3) of numpy's: (n,), as `geometry.surface` asks for distances."""
     x = torch.from_numpy(np.array(points, dtype=np.float32))  # a copy: what comes may be read-only
     return sample_points(field, x)[:, 0].numpy()
+
+
+def surface_of(field: Evaluate, resolution: int, clearance: Clearance | None = None) -> Surface:
+    """{f = 0} in the domain on a grid of `resolution` vertices along each axis.
+
+    clearance: where the shape is not; bodies of the surface that are there are left out.
+
+    >>> surface_of(lambda x: x.norm(dim=-1, keepdim=True) - 0.5, 16).strays
+    0
+    """
+    return without_strays(extract(lambda points: distances_at(field, points), resolution), clearance)
 
 
 def in_passes(field: Evaluate, total: int, places: Callable[[int, int], Tensor]) -> Tensor:

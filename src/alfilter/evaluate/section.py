@@ -16,11 +16,11 @@ from alfilter.signals import GridSignal
 class Layout:
     """How a kind of signal is laid on a screen.
 
-    thing, sample: what it and one of its samples are called. axes: the names of its axes. planes: the pairs of axes
+    noun, sample: what it and one of its samples are called. axes: the names of its axes. planes: the pairs of axes
     (downwards, to the right) that a screen can show, the usual one first. time: the axis that can be played.
     """
 
-    thing: str
+    noun: str
     sample: str
     axes: tuple[str, ...]
     planes: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""What a result line keeps besides its scores: the curve, LPIPS where it can be had, small pictures.
+"""What a result line keeps besides its scores: the curve, LPIPS if available, small pictures.
 
 Pictures go into the line as base64 text, so that a line from any machine is whole and a report needs nothing else.
 """

@@ -75,7 +75,7 @@ def images(folder: str | Path) -> list[str]:
     """The names of all pictures below a folder, sorted: one `Run` each makes a study over a collection."""
     root = Path(folder).expanduser()
     if not root.is_dir():
-        raise UserError(f"the images are expected in a folder, {root} is none; name another")
+        raise UserError(f"the images are expected in a folder, {root} is not one; name another")
     files = (file for file in root.rglob("*") if file.suffix.lower() in _PICTURES and file.is_file())
     return sorted(file.relative_to(root).as_posix() for file in files)
 

@@ -1,4 +1,4 @@
-"""STUDIES: every study by name, with what it asks and where it is declared; one is imported when it is asked for."""
+"""STUDIES: every study by name, with its question and its module, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ STUDIES = Studies(
             "insight.local_frequency:CHANGES_STUDY", "what is each setting of al-grid worth, one change at a time?"
         ),
         "minute": Declared("compare.minute:STUDY", "how good is every method after 10, 30 and 60 s at 512×512?"),
-        "headline": Declared("compare.minute:HEADLINE_STUDY", "and the two best after 5 s, on sixteen pictures?"),
+        "headline": Declared("compare.minute:HEADLINE_STUDY", "and the two grids, on sixteen pictures?"),
         "minute-equal": Declared("compare.minute:EQUAL_STUDY", "and these two at 60,000 to 400,000 parameters?"),
         "local-frequency": Declared(
             "insight.local_frequency:STUDY", "does α on a learned grid mean local frequency, and at what cost?"
@@ -76,9 +76,6 @@ STUDIES = Studies(
         "filling": Declared("compare.filling:STUDY", "what lies between the pixels, before a field is fitted?"),
         "between-trials": Declared("compare.between_ablation:STUDY", "what is each part of preset reconstruct worth?"),
         "between-search": Declared("compare.between:SEARCH_STUDY", "which setting of each method is best between?"),
-        "order": Declared(
-            "paper.order:STUDY", "does the order of the paper's image table hold at 96×96 and 500 steps?"
-        ),
         "methods-table": Declared(
             "compare.equal_terms:STUDY", "how well does every method fit 96×96 pixels in 500 steps?"
         ),
@@ -109,7 +106,9 @@ STUDIES = Studies(
         ),
         "memory": Declared("paper.memory:STUDY", "Table complexity: what al-sine and DINER store and need", paper=True),
         "first-steps": Declared(
-            "paper.first_steps:STUDY", "Fig. psnr_comparison: the first 100 steps at the paper's true size", paper=True
+            "paper.image_fitting:FIRST_STEPS",
+            "Fig. psnr_comparison: the first 100 steps at the paper's true size",
+            paper=True,
         ),
         "crops": Declared(
             "paper.image_fitting:CROPS", "Fig. fig2dcomparison: what the methods make of fine detail", paper=True

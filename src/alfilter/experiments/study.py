@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from alfilter import __version__
+from alfilter.errors import UserError
+from alfilter.experiments.data import MissingData
 
 Lines = list[dict[str, Any]]
 
@@ -79,6 +82,24 @@ class Study:
         parameters = inspect.signature(runs).parameters.values()
         takes_data = any(parameter.default is parameter.empty for parameter in parameters)
         return runs(data) if takes_data else runs()
+
+    def at_scale(self, scale: str, data: str) -> Study:
+        """A table or figure of the paper at a scale: `paper`, its own protocol; `half` of its size; `cpu`, as declared.
+
+        half and paper take those files of their protocol that the data folder holds.
+        """
+        if scale == "cpu":
+            note = f"\n\nThe CPU twin {self.shrinks}." if self.shrinks else ""
+            return replace(self, summarise=lambda lines: self.summarise(lines) + note)
+        declared = {"half": self.half, "paper": self.full}
+        runs = declared[scale]
+        if runs is None:
+            known = ["cpu", *(name for name, there in declared.items() if there is not None)]
+            raise UserError(f"{self.name} has no scale {scale}; expected {' or '.join(known)}")
+        files = tuple(file for file in self.needs if (Path(data) / file).is_file())
+        if not files:
+            raise MissingData(data, self.needs)
+        return replace(self, name=f"{self.name}-{scale}", runs=lambda: runs(files))
 
 
 def table(lines: Lines, columns: Mapping[str, Callable[[dict[str, Any]], float | None]]) -> str:

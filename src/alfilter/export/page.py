@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from dataclasses import asdict
 from html import escape
@@ -16,7 +17,7 @@ import alfilter
 from alfilter.errors import UserError
 from alfilter.evaluate import LAYOUTS
 from alfilter.export.program import program_of
-from alfilter.export.steps import Program
+from alfilter.export.steps import Program, packed
 from alfilter.files import write_text
 from alfilter.methods import METHODS, Field, parameter_count
 
@@ -27,45 +28,62 @@ _MAP = 512  # samples of the longer side of a field without any of its own: scat
 
 def write_page(field: Field, out: str | Path, title: str) -> dict[str, Any]:
     """Write a field as a page and say what was written."""
-    text = page_text(field, title)
+    program, text = _page(field, title)
     write_text(out, text)
-    return {"file": str(out), "bytes": len(text.encode()), "method": field.spec.get("method")}
+    rounded = program.steps["rounded"]
+    return {
+        "file": str(out),
+        "bytes": len(text.encode()),
+        "method": field.spec.get("method"),
+        "bits": rounded["bits"] if rounded else 32,
+    }
 
 
 def page_text(field: Field, title: str) -> str:
     """The page of a field whose kind has one; same field, same text."""
+    return _page(field, title)[1]
+
+
+def _page(field: Field, title: str) -> tuple[Program, str]:
     if field.signal.get("kind") not in (*LAYOUTS, "audio") and field.in_dim != 2:
         kind = field.signal.get("kind") or f"a field of {field.in_dim} coordinates"
         raise UserError(f"a page shows {SHOWN}, got {kind}; export .onnx instead, or look at it with alfilter view")
     program = program_of(field)
     _add_facts(program, field, title)
-    size = program.numbers.nbytes
+    numbers = packed(program)
+    size = len(numbers)
     if size > _LARGEST * 3 // 4:
         raise UserError(f"the page would hold {size:,} bytes of numbers, at most {_LARGEST:,}; export .onnx instead")
-    is_sound = field.signal.get("kind") == "audio"
-    return _fill(
-        "sound.html" if is_sound else "page.html",
-        _SOUND if is_sound else _ASSETS,
+    return program, _fill(
+        "sound" if field.signal.get("kind") == "audio" else "picture",
         VERSION=escape(alfilter.__version__),
         TITLE=escape(title),
         LEAD=escape(_lead(field, program)),
         ABOUT=_about(field, program),
         PROGRAM=json.dumps(program.steps, ensure_ascii=False).replace("<", "\\u003c"),
-        NUMBERS=b64encode(program.numbers.astype("<f4").tobytes()).decode("ascii"),
+        NUMBERS=b64encode(numbers).decode("ascii"),
     )
 
 
 def _about(field: Field, program: Program) -> str:
     layout = LAYOUTS.get(str(field.signal.get("kind")))
-    thing = layout.thing if layout else "sound" if field.signal.get("kind") == "audio" else "map"
+    noun = layout.noun if layout else "sound" if field.signal.get("kind") == "audio" else "map"
     return (
-        f"This {thing} is a function: a small network takes any place and gives the value "
-        "there. It has no samples of its own, so every magnification is evaluated anew, between the samples it was "
-        "fitted to as well."
-    ) + (
-        " Before the network, a filter decides at every place which frequencies of the encoding pass."
-        if program.steps["filter"]
-        else ""
+        (
+            f"This {noun} is a function: a small network takes any place and gives the value "
+            "there. It has no samples of its own, so every magnification is evaluated again, also between the samples "
+            "it was fitted to."
+        )
+        + (
+            " Before the network, a filter decides at every place which frequencies of the encoding pass."
+            if program.steps["filter"]
+            else ""
+        )
+        + (
+            f" Its table is rounded to {program.steps['rounded']['bits']} bits a number, to keep the page small."
+            if program.steps["rounded"]
+            else ""
+        )
     )
 
 
@@ -142,7 +160,7 @@ def _lead(field: Field, program: Program) -> str:
     if field.signal.get("kind") == "audio":
         count, rate = program.steps["whole"][0], program.steps["rate"]
         what = f"{count:,} samples at {rate:,} Hz, {count / rate:.2f} s"
-    return f"{what} · {name}: {about} · {parameter_count(field):,} numbers"
+    return f"{what} · {name}: {about} · {parameter_count(field):,} parameters"
 
 
 def _viridis() -> str:
@@ -153,15 +171,21 @@ def _viridis() -> str:
     return b64encode(np.round(colours * 255).astype(np.uint8).tobytes()).decode("ascii")
 
 
-def _fill(template: str, parts: dict[str, str], **entries: str) -> str:
-    """A page's template with its parts, each put in once and none looked into again."""
-    assets = files("alfilter.export") / "assets"
-    read = {name: (assets / name).read_text(encoding="utf-8") for name in (*parts.values(), template)}
-    entries |= {place: read[name] for place, name in parts.items()}
-    pieces = read[template].split("@")
+def _fill(page: str, **entries: str) -> str:
+    """The frame with the parts and the scripts of a page, each put in once and none looked into again."""
+
+    def read(name: str) -> str:
+        return (files("alfilter.export") / "assets" / name).read_text(encoding="utf-8")
+
+    _, *parts = re.split(r"^<!-- part: ([A-Z]+) -->\n", read(f"{page}.html"), flags=re.MULTILINE)
+    entries |= dict(zip(parts[::2], parts[1::2], strict=True))
+    entries |= {"STYLE": read("style.css"), "CODE": f"{read('field.js')}\n{read('simd.js')}"}
+    entries["SCRIPTS"] = "".join(f"<script>{read(name)}</script>\n" for name in SCRIPTS[page])
+    pieces = read("frame.html").split("@")
     return "".join(entries[piece] if k % 2 else piece for k, piece in enumerate(pieces))
 
 
-_EVERY = {"STYLE": "style.css", "FIELD": "field.js", "SIMD": "simd.js", "ENGINES": "engines.js", "CURVE": "curve.js"}
-_ASSETS = {**_EVERY, "SECTIONS": "sections.js", "TILES": "tiles.js", "AXES": "axes.js", "PAGE": "page.js"}
-_SOUND = {**_EVERY, "SOUND": "sound.js", "SOUNDPAGE": "sound-page.js"}
+SCRIPTS = {
+    "picture": ("engines.js", "sections.js", "tiles.js", "curve.js", "axes.js", "page.js"),
+    "sound": ("engines.js", "curve.js", "sound.js", "sound-page.js"),
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ Floats = NDArray[np.float32]
 
 PLAIN, SINE, COSINE, GRID = 0, 1, 2, 3  # kinds of features
 AXES = 4  # coordinates that a row of numbers has room for
+LARGE = 24 << 20  # bytes of numbers in a page, above which its table is rounded
 
 
 @dataclass
@@ -32,3 +34,26 @@ class Program:
     @property
     def numbers(self) -> Floats:
         return np.concatenate(self.parts)
+
+
+def packed(program: Program, large: int = LARGE) -> bytes:
+    """The numbers as bytes: float32, or, above `large` bytes, with a grid's table in 16 and if need be 8 bits.
+
+    A rounded table comes last, as whole multiples of a step per level, 1/127 or 1/32767 of the level's largest number;
+    `program.steps["rounded"]` says where it belongs, and the steps up to each level's end.
+    """
+    numbers, grid = program.numbers.astype("<f4"), program.steps.get("grid")
+    program.steps["rounded"] = None
+    if numbers.nbytes <= large or grid is None:
+        return numbers.tobytes()
+    first, count = grid["table"]
+    rest = np.concatenate([numbers[:first], numbers[first + count :]])
+    bits = 16 if rest.nbytes + 2 * count <= large else 8
+    starts = [level["first"] * grid["features"] for level in grid["levels"]]
+    table, whole, levels = numbers[first : first + count], np.empty(count, f"<i{bits // 8}"), []
+    for start, end in pairwise([*starts, count]):
+        step = np.float32(np.abs(table[start:end]).max(initial=0.0) / (2 ** (bits - 1) - 1)) or np.float32(1)
+        whole[start:end] = np.round(table[start:end] / step)
+        levels.append({"end": end, "step": float(step)})
+    program.steps["rounded"] = {"first": first, "count": count, "bits": bits, "levels": levels}
+    return rest.tobytes() + whole.tobytes()

@@ -52,7 +52,7 @@ class Diagnosis:
         return self.open_edges == 0 and self.crowded_edges == 0
 
     def lines(self) -> list[str]:
-        """The diagnosis in words, one finding per line, with what was repaired."""
+        """The diagnosis as text, one finding per line, with what was repaired."""
         parts = f"{self.components} component{'s' * (self.components != 1)}"
         closed = "watertight" if self.watertight else "not watertight"
         lines = [f"mesh: {self.faces:,} faces, {self.vertices:,} vertices, {parts}, {closed}"]

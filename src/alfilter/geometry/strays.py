@@ -129,12 +129,12 @@ def without_strays(surface: Surface, clearance: Clearance | None) -> Surface:
     stray = np.bincount(body[some], weights=off) > np.bincount(body[some]) / 2
     if not stray.any() or stray.all():
         return surface
-    kept = ~stray[body]
-    number = np.cumsum(kept) - 1
+    is_kept = ~stray[body]
+    number = np.cumsum(is_kept) - 1
     return replace(
         surface,
-        vertices=surface.vertices[kept],
-        faces=number[surface.faces[kept[surface.faces[:, 0]]]],
-        normals=surface.normals[kept],
+        vertices=surface.vertices[is_kept],
+        faces=number[surface.faces[is_kept[surface.faces[:, 0]]]],
+        normals=surface.normals[is_kept],
         strays=int(stray.sum()),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.inpainting.lattice import centres, is_lattice
-from alfilter.ops.dispatch import kernels_available, load_kernels
+from alfilter.kernels.dispatch import kernels_available, load_kernels
 from alfilter.runtime.thread_pool import parallel_map
 
 Array = NDArray[np.float32]

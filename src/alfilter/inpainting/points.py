@@ -16,13 +16,14 @@ _PLACES = 4  # near every point
 _MOST = 1 << 14  # places near points at most
 _JUDGES = 1 << 12  # points held back at most
 _BACK = 0.1
-# kernels whose splines are averaged, and their smoothing
+# kernels whose splines are averaged, and their smoothing where the points are a unit apart
 _KINDS: tuple[tuple[tuple[str, ...], float], ...] = (
     (("thin_plate_spline",), 0.0),
     (("thin_plate_spline", "cubic"), 0.0),
     (("linear",), 0.0),
-    (("thin_plate_spline",), 1e-2),
-    (("linear",), 1e-2),
+    (("thin_plate_spline",), 0.3),
+    (("thin_plate_spline",), 1.0),
+    (("thin_plate_spline",), 10.0),
 )
 
 
@@ -56,35 +57,41 @@ def near_places(points: Array) -> Array:
     return np.asarray(np.clip(moved, points.min(0), points.max(0)), dtype=np.float64)
 
 
-def spread(points: Array, values: Array, places: Array) -> Array:
+def spread(points: Array, values: Array, places: Array, weights: Array | None = None) -> Array:
     """Values (m, c) at places (m, d): radial basis functions on the 32 nearest points, duplicates averaged.
 
     Thin plates, their mean with cubics, or the linear kernel, exact on the points or smoothed: whichever says best what
-    a tenth of the points were, given the others. points: (n, d). values: (n, c).
+    a tenth of the points were, given the others. points: (n, d). values: (n, c). weights: (n,) above 0; what weighs
+    little is smoothed much, as one over its weight, and has little say in the choice.
 
     >>> square = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
     >>> float(spread(square, square[:, :1], np.array([[0.5, 0.0]])).round(6)[0, 0])
     0.5
     """
-    points, values = _merged(points, values)
+    points, values, weights = _merged(points, values, np.ones(len(points)) if weights is None else weights)
     if len(points) <= points.shape[1] + 1 or np.linalg.matrix_rank(points - points.mean(0)) < points.shape[1]:
         return _nearest(points, values, places)  # too few, or all on a line: a plane cannot be fitted to them
     order = np.random.default_rng(0).permutation(len(points))
     back = order[: min(round(_BACK * len(points)), _JUDGES)]
     rest = np.delete(order, np.arange(len(back)))
     if len(back) < 10:
-        return _splines(points, values, places, *_KINDS[0])
+        return _splines(points, values, weights, places, *_KINDS[0])
 
     def error(kind: tuple[tuple[str, ...], float]) -> float:
-        return float(np.mean((_splines(points[rest], values[rest], points[back], *kind) - values[back]) ** 2))
+        predicted = _splines(points[rest], values[rest], weights[rest], points[back], *kind)
+        return float(np.mean(weights[back, None] * (predicted - values[back]) ** 2))
 
-    return _splines(points, values, places, *min(_KINDS, key=error))
+    return _splines(points, values, weights, places, *min(_KINDS, key=error))
 
 
-def _splines(points: Array, values: Array, places: Array, kernels: tuple[str, ...], smoothing: float) -> Array:
+def _splines(
+    points: Array, values: Array, weights: Array, places: Array, kernels: tuple[str, ...], smoothing: float
+) -> Array:
     from scipy.interpolate import RBFInterpolator
 
-    options: Any = {"neighbors": min(_NEIGHBOURS, len(points)), "smoothing": smoothing}
+    options: Any = {"neighbors": min(_NEIGHBOURS, len(points)), "smoothing": smoothing * weights.mean() / weights}
+    spacing = float(np.prod(np.ptp(points, axis=0)) / len(points)) ** (1 / points.shape[1])
+    points, places = points / spacing, places / spacing  # so that a smoothing means the same for few points and many
     try:
         interpolated = np.mean(
             [RBFInterpolator(points, values, kernel=name, **options)(places) for name in kernels], axis=0
@@ -103,9 +110,10 @@ def _nearest(points: Array, values: Array, places: Array) -> Array:
     return np.asarray(values[index], dtype=np.float64)
 
 
-def _merged(points: Array, values: Array) -> tuple[Array, Array]:
-    """Every place once, with the mean of its values."""
-    once, where, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
-    total = np.zeros((len(once), values.shape[1]))
-    np.add.at(total, where.reshape(-1), values)
-    return once, total / counts[:, None]
+def _merged(points: Array, values: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Every place once, with the weighted mean of its values and the sum of its weights."""
+    once, where = np.unique(points, axis=0, return_inverse=True)
+    total, weight = np.zeros((len(once), values.shape[1])), np.zeros(len(once))
+    np.add.at(total, where.reshape(-1), values * weights[:, None])
+    np.add.at(weight, where.reshape(-1), weights)
+    return once, total / weight[:, None], weight

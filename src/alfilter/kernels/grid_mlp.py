@@ -2,7 +2,7 @@
 
 For a tile of points: the features of all levels, the filter on them, the perceptron, the loss, and all of it backwards,
 into the gradient of the table, of α and of the weights. Features stay in the second cache, activations in the first;
-neither is written to memory. The plain version is `ops.grid_mlp.plain_loss`.
+neither is written to memory. Its tests have the same in tensor operations.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ def grid_mlp_gradient(
     """The loss of the points begin … end-1; adds its gradient to by_table, by_alpha and by_flat.
 
     x: d arrays (n,). y: (n, c) or (n, c + 1). table: (R, F). flat: where `network.starts` count. filtered: None if
-    there is no filter, of which nothing is compiled then; values: A, (nodes, 1).
+    there is no filter, of which nothing is compiled then; values: A, (nodes, 1). by_alpha: as large, or without rows if
+    its gradient is not wanted.
     """
     sizes, kind = network.sizes, network.kind
     inputs, dims, size = sizes[0], len(x), table.shape[1]
@@ -178,7 +179,8 @@ def grid_mlp_gradient(
     if filtered is None:
         by_features, response = features, np.empty((0, 0), f4)  # in place: no feature is read again
     else:
-        by_features, response = np.empty((tile, whole_vectors(inputs)), f4), np.empty((len(filtered.edges), tile), f4)
+        by_features = np.empty((tile, whole_vectors(inputs)), f4) if len(by_alpha) > 0 else features
+        response = np.empty((len(filtered.edges), tile), f4)
         alpha, by_capped = np.empty((tile, 1), f4), np.empty(tile, f4)
     hidden = np.empty(BLOCK * hidden_width(sizes), f4)
     slopes = np.empty(len(hidden) if kind == SINE else 0, f4)
@@ -204,11 +206,11 @@ def grid_mlp_gradient(
             block_backward(
                 block_grad, spare, block, 0, BLOCK, sizes, backward_panels, kind, hidden, slopes, sums, by_block
             )
-            if filtered is not None:  # while both are in cache
+            if filtered is not None and len(by_alpha) > 0:  # while both are in cache
                 own = features[low : low + m], by_features[low : low + m]
                 alpha_gradient(*own, skip, size, filtered.kappa, response, low, by_capped[low : low + m])
         add_levels(x, first, levels, response, by_features[:count], skip, by_table, buffers)
-        if filtered is not None:
+        if filtered is not None and len(by_alpha) > 0:
             add_alpha(x, first, filtered, alpha[:count], by_capped, by_alpha, buffers)
     restore_weight_order(sums, sizes)
     _distribute(sums, network.starts, sizes, by_flat)

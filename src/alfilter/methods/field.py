@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from alfilter.core.residual_loss import ResidualLoss
 from alfilter.encodings import Encoding
 from alfilter.encodings.base import Pieces, Situation
 from alfilter.errors import UserError
 from alfilter.networks import Network
+
+
+class CompiledField(Protocol):
+    """A field, over the same numbers, whose loss and gradient at some samples are one compiled call."""
+
+    def gradient(self, loss: ResidualLoss, numbers: Tensor, gradient: Tensor) -> Callable[..., float]:
+        """numbers: all parameters in one buffer, (total,). gradient: laid out alike; every call adds to it.
+
+        The function is called as `ops.grid_mlp.GridGradient` is.
+        """
 
 
 class Field(nn.Module):
@@ -62,6 +73,19 @@ class Field(nn.Module):
     def adapt(self, step: int, progress: float, samples: Callable[[], Pieces], errors: Callable[[], Pieces]) -> None:
         """Let the encoding look at the signal and at the error, see `Situation`."""
         self.encoding.adapt(Situation(step, progress, samples, errors))
+
+    def compiled(self) -> CompiledField | None:
+        """A compiled twin for training: of a lookup on grids and a perceptron on it; None if this is something else.
+
+        All of the field's parameters are learned there, and nothing else.
+        """
+        features, network = self.encoding.grid_features(), self.network.perceptrons()
+        if features is None or network is None:
+            return None
+        twin = features.field(network, self.shift, self.scale)
+        learned = {p.data_ptr() for p in self.parameters() if p.requires_grad}
+        complete = len(list(self.parameters())) == len(learned) and learned == {t.data_ptr() for t in twin.tensors()}
+        return twin if complete and twin.has_kernel() else None
 
     def set_range(self, low: Tensor, high: Tensor) -> None:
         """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""

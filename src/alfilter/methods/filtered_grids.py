@@ -11,8 +11,8 @@ import torch
 from alfilter.config import Density, option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.grids import (
+    LOW_END,
     MEDIA,
-    RECIPE,
     SAMPLED,
     SHAPE,
     HashGridOptions,
@@ -74,6 +74,12 @@ def _al_grid(
 
 
 PARSIMONY = {"parsimony": 0.05}
+SETTLING = {"settle": 0.5}
+# `alfilter experiment grids`. A slow α closes no level before its features have learned anything; on the logarithm of
+# the error it keeps its pace while the error falls, so that the price tells even places from detailed ones.
+PICTURE = Preset(
+    {**SAMPLED, "rate": 0.1}, {**LOW_END, **SETTLING, "filter_loss": "log", "parsimony": 0.3}, adapt=follow_samples
+)
 
 
 def follow_points(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -88,15 +94,21 @@ def follow_points(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def follow_noise(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two points in a cell of the finest grid and eight around a node of α, so that α can tell detail from noise.
+    """Over one coordinate two points in a cell of the finest grid and eight around a node of α, whose high price tells
+    detail from noise. Over more the field learns smoothed splines, and little from the points themselves.
 
     >>> follow_noise(Density(1, 1024.0))
     ({'finest': 512, 'levels': 8, 'grid': 128}, {})
+    >>> follow_noise(Density(2, 100.0))[1]
+    {'fill': 10.0, 'parsimony': 1.0, 'steps': 1000}
     """
-    count, root = density.seen**density.dims, 1 / density.dims
-    finest = max(_COARSEST, round((count / 2) ** root))
+    if density.dims > 1:
+        options, _ = follow_points(density)
+        usual = {"features": 4, "base": AlGridOptions.base, "width": AlGridOptions.width}
+        return {**usual, **options}, {"fill": 10.0, "parsimony": 1.0, "steps": 1000}
+    finest = max(_COARSEST, round(density.seen / 2))
     levels = max(2, 1 + round(math.log2(finest / _COARSEST)))
-    return {"finest": finest, "levels": levels, "grid": min(max(round((count / 8) ** root), 2), 512)}, {}
+    return {"finest": finest, "levels": levels, "grid": min(max(round(density.seen / 8), 2), 512)}, {}
 
 
 _COARSEST = 4  # cells of the coarsest grid, which is all that is left where nothing but noise is finer
@@ -114,18 +126,19 @@ ROWS = {
         AlGridOptions,
         _al_grid,
         {
-            "default": Preset(SAMPLED, {**RECIPE, **PARSIMONY}, adapt=follow_samples),
-            # α, which the caps go through, moves more slowly: faster, it costs several dB at full size
-            "detail": Preset({**SAMPLED, "rate": 0.25}, {**RECIPE, **PARSIMONY, "detail": 0.2}, adapt=follow_samples),
-            "reconstruct": Preset(SAMPLED, {**RECIPE, **PARSIMONY, "fill": 1.0}, adapt=follow_samples),
+            "default": PICTURE,
+            "detail": Preset(
+                {**SAMPLED, "rate": 0.25}, {**LOW_END, **PARSIMONY, **SETTLING, "detail": 0.2}, adapt=follow_samples
+            ),
+            "reconstruct": Preset(SAMPLED, {**LOW_END, **PARSIMONY, **SETTLING, "fill": 1.0}, adapt=follow_samples),
             "reconstruct-points": Preset(
                 {"features": 4, "depth": 1, "table": 22},
-                {**RECIPE, **PARSIMONY, "fill": 1.0, "steps": 1000},
+                {**LOW_END, **PARSIMONY, **SETTLING, "fill": 1.0, "steps": 1000},
                 adapt=follow_points,
             ),
             "noisy": Preset(
                 {"features": 2, "depth": 1, "width": 32, "base": _COARSEST, "table": 22},
-                {**RECIPE, "parsimony": 30.0, "steps": 2500},
+                {**LOW_END, "parsimony": 30.0, "steps": 2500},
                 adapt=follow_noise,
             ),
             **{f"default-{kind}": _priced(row) for kind, row in MEDIA.items()},

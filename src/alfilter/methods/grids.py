@@ -195,6 +195,8 @@ SAMPLED: dict[str, Any] = {
     "features": 4, "density": 1.0, "aligned": True, "levels": 6, "depth": 1, "table": 22, "taper": 0.8,
 }  # fmt: skip
 RECIPE: dict[str, Any] = {**CPU, **RARE_ROWS, "lr": 5e-3, "lr_encoding": 2e-2}
+# Adam's steps are as long as the rate, however small the gradient: the last rate is the floor of the error
+LOW_END: dict[str, Any] = {**RECIPE, "decay": 1e-3}
 # `alfilter experiment shapes-grids`. A surface touches some 10^5 nodes of the finest levels: rows enough to keep most
 # of them apart are worth more than the time they take.
 SHAPE = Preset(
@@ -204,6 +206,7 @@ SHAPE = Preset(
 EVERY_SAMPLE = 1 << 20  # samples of a signal that has a node on each; larger ones have a node for four
 MOST_ROWS = 1 << 23  # of the finest grid: parameters, gradients and moments of 8,192 × 8,192 pixels in about 1 GB
 SAMPLES_PER_ROW = 1 / 32  # in a batch: Adam goes through the whole table at every step, and larger ones cost it more
+MOST_OF_A_VIDEO = 1 << 16  # samples in its batches: a step costs more by its samples than by its table
 
 
 def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -213,6 +216,8 @@ def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     ({'density': 1.0, 'levels': 6}, {})
     >>> follow_samples(Density(2, 8192))
     ({'density': 0.354, 'levels': 9, 'features': 2, 'table': 24}, {'batch': 262144, 'micro': 32768})
+
+    A video's batches are smaller: of 640 × 272 × 250 samples in 30 s, 65,536 reach 28.9 dB and 262,144 27.1 dB.
     """
     samples = (density.seen * density.gap) ** density.dims
     rows = samples if samples <= EVERY_SAMPLE else min(max(samples / 4, EVERY_SAMPLE), MOST_ROWS)
@@ -221,7 +226,7 @@ def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     options: dict[str, Any] = {"density": share, "levels": max(2, 1 + round(octaves))}
     if rows > EVERY_SAMPLE:
         options |= {"features": 2, "table": 24}
-    batch = round(rows * SAMPLES_PER_ROW)
+    batch = min(round(rows * SAMPLES_PER_ROW), MOST_OF_A_VIDEO if density.dims == 3 else MOST_ROWS)
     return options, {"batch": batch, "micro": min(batch, 1 << 15)} if batch > CPU["batch"] else {}
 
 
@@ -286,7 +291,7 @@ ROWS = {
         {
             "source": Preset({"init": "glorot"}, _NGP),
             "paper": Preset({}, _NGP),
-            "default": Preset(SAMPLED, RECIPE, adapt=follow_samples),
+            "default": Preset(SAMPLED, LOW_END, adapt=follow_samples),
             "default-shape": SHAPE,
             **{f"default-{kind}": preset for kind, preset in MEDIA.items()},
         },

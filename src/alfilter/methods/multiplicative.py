@@ -1,4 +1,4 @@
-"""Rows that multiply functions of the coordinates: MFN, BACON and Poly-INR."""
+"""Methods that multiply functions of the coordinates: MFN, BACON and Poly-INR."""
 
 from __future__ import annotations
 

@@ -13,9 +13,11 @@ its method is used. One that fails is an error of that method alone.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import PurePath
 
 from alfilter.config import Training, check_declaration, configure
 from alfilter.errors import UserError
@@ -66,7 +68,7 @@ class Registry(Mapping[str, Method]):
         if name in self._library:
             return None
         if name in self._registered:
-            return f"module {self._registered[name].build.__module__}"
+            return f"module {_module(self._registered[name])}"
         return f"package {_package(self._provided[name][0])}"
 
     def broken(self) -> dict[str, str]:
@@ -129,6 +131,14 @@ def _load(name: str, entries: list[EntryPoint]) -> Method:
             f"method {name!r} of the package {packages} cannot be used ({reason}); repair or uninstall that package"
         ) from error
     return method
+
+
+def _module(method: Method) -> str:
+    """The module of a registered method, by the name that it can be imported by; of a program, that of its file."""
+    name = method.build.__module__
+    program = sys.modules.get("__main__")
+    file = getattr(program, "__file__", None)
+    return PurePath(file).stem if name == "__main__" and file else name
 
 
 def _package(entry: EntryPoint) -> str:

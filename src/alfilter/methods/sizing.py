@@ -28,7 +28,7 @@ def sized(
 ) -> dict[str, Any]:
     """The options that give a method `params` parameters, to 5 %: those given, and the one that sizes the method.
 
-    That one is the method's `size_by`, for most of them the width. An error says the nearest count that can be had.
+    That one is the method's `size_by`, for most of them the width. An error says the nearest count that is possible.
 
     >>> sized("siren", 100_000, in_dim=2, out_dim=3)
     {'width': 222}

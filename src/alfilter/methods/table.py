@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from difflib import get_close_matches
 from typing import Any
 
 import torch
 
 from alfilter.config import Density, Training, configure, override
 from alfilter.encodings import Encoding
-from alfilter.errors import UserError, nearest
-from alfilter.methods import activated, adaptive, filtered_grids, fixed, grids, multiplicative, tiles
+from alfilter.errors import UserError, closest, nearest
+from alfilter.methods import (
+    activations,
+    filtered_fourier,
+    filtered_grids,
+    fourier,
+    grids,
+    multiplicative,
+    spatial_trees,
+)
 from alfilter.methods.field import Field
 from alfilter.methods.method import Method, Parts, Preset, Samples
 from alfilter.methods.registry import Registry
@@ -23,13 +30,13 @@ from alfilter.networks import Network
 METHODS = Registry(
     with_tuned(
         {
-            **adaptive.ROWS,
+            **filtered_fourier.ROWS,
             **filtered_grids.ROWS,
-            **fixed.ROWS,
-            **activated.ROWS,
+            **fourier.ROWS,
+            **activations.ROWS,
             **multiplicative.ROWS,
             **grids.ROWS,
-            **tiles.ROWS,
+            **spatial_trees.ROWS,
         }
     )
 )
@@ -64,18 +71,21 @@ def preset(name: str, which: str) -> Preset:
     """A method's preset by name."""
     presets = method(name).presets
     if which not in presets:
-        raise UserError(f"{name} has no preset {which!r}; {_nearest_preset(which, presets)}")
+        raise UserError(
+            f"{name} has no preset {which!r}; {_nearest_preset(which, presets)}", arguments=["preset", "method"]
+        )
     return presets[which]
 
 
 def _nearest_preset(which: str, presets: Iterable[str]) -> str:
     """A hint at the nearest preset of a method; if none is close, at that of another method."""
-    hint = nearest(which, presets)
-    owners = {other: name for name, row in [*METHODS.items()][::-1] for other in row.presets}
-    close = get_close_matches(which, owners, n=1)
-    if get_close_matches(which, presets) or not close:
-        return hint
-    return f"did you mean {close[0]!r} of {owners[close[0]]}? {hint}"
+    own = sorted(presets)
+    elsewhere = closest(which, (other for row in METHODS.values() for other in row.presets))
+    if closest(which, own) or elsewhere is None:
+        return nearest(which, own)
+    have = [name for name, row in METHODS.items() if elsewhere in row.presets]
+    owners = ", ".join(have[:2] if len(have) < 3 else [*have[:2], "…"])
+    return f"methods that have it: {owners}" if elsewhere == which else f"did you mean {elsewhere!r} ({owners})?"
 
 
 def preset_for(name: str, which: str, kind: str) -> str:

@@ -1,5 +1,5 @@
 """How close a reconstruction is."""
 
-from alfilter.metrics.image import METRICS, Metric, lpips, mse, psnr, ssim
+from alfilter.metrics.image import lpips, mse, psnr, ssim
 
-__all__ = ["METRICS", "Metric", "lpips", "mse", "psnr", "ssim"]
+__all__ = ["lpips", "mse", "psnr", "ssim"]

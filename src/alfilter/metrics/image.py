@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, log10
 from pathlib import Path
@@ -16,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from alfilter.errors import UserError
+from alfilter.runtime.thread_pool import parallel_map
 
 _BLOCK = 1 << 21  # numbers compared together in float64
 STRIP = 64  # rows of SSIM computed together: a strip of a wide image stays in cache
@@ -77,10 +76,9 @@ def ssim(pred: Tensor, target: Tensor) -> float:
     1.0
     """
     _check(pred, target)
-    total, height = 0.0, pred.shape[0]
-    for start in range(0, height, STRIP):
-        total += ssim_strip(pred, target, start, min(start + STRIP, height))
-    return total / pred.numel()
+    height = pred.shape[0]
+    strips = [(start, min(start + STRIP, height)) for start in range(0, height, STRIP)]
+    return sum(parallel_map(lambda strip: ssim_strip(pred, target, *strip), strips)) / pred.numel()
 
 
 def ssim_strip(
@@ -222,24 +220,3 @@ def _layer(file: Path, stored: np.lib.npyio.NpzFile, i: int) -> tuple[Tensor, Te
             raise UserError(f"expected floats {size} as {name} in {file}, got {got}; give the AlexNet v0.1 npz file")
         arrays.append(torch.from_numpy(array.astype(np.float32)))
     return arrays[0], arrays[1], arrays[2]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A measure of two images: its function, its unit and which way is better."""
-
-    name: str
-    function: Callable[[Tensor, Tensor], float]
-    unit: str
-    higher_is_better: bool
-
-
-METRICS = {
-    metric.name: metric
-    for metric in (
-        Metric("psnr", psnr, "dB", True),
-        Metric("ssim", ssim, "", True),
-        Metric("lpips", lpips, "", False),
-        Metric("mse", mse, "", False),
-    )
-}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from alfilter.geometry.distance import Array, Index, MeshDistance
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.repair import Triangles, face_normals
+from alfilter.runtime.thread_pool import workers
 
 POINTS = 300_000
 GRID = 256
@@ -38,8 +39,9 @@ def compare(
     ours, ours_normals = surface_samples(surface, points, rng)
     theirs, theirs_normals = surface_samples(reference, points, rng)
     again, _ = surface_samples(reference, points, rng)
-    there, there_index = nearest(theirs, ours)
-    back, back_index = nearest(ours, theirs)
+    on_ours, on_theirs = Samples(ours), Samples(theirs)
+    there, there_index = on_ours.nearest(theirs)
+    back, back_index = on_theirs.nearest(ours)
     both = np.concatenate([
         np.abs((theirs_normals * ours_normals[there_index]).sum(axis=1)),
         np.abs((ours_normals * theirs_normals[back_index]).sum(axis=1)),
@@ -48,10 +50,13 @@ def compare(
     return {
         "chamfer": total,
         "chamfer_half": total / 2,
-        "chamfer_floor": chamfer(nearest(theirs, again)[0], nearest(again, theirs)[0]),
+        "chamfer_floor": chamfer(nearest(theirs, again)[0], on_theirs.nearest(again)[0]),
         "iou": iou(surface, reference, grid, closed),
         "normals": float(both.mean()),
-        "hausdorff": hausdorff(surface, reference, ours, theirs),
+        "hausdorff": max(  # the worst distance of samples and vertices of one surface to the other surface itself
+            _farthest(ours, back, surface.vertices, on_theirs, reference),
+            _farthest(theirs, there, reference.vertices, on_ours, surface),
+        ),
     }
 
 
@@ -68,10 +73,21 @@ def chamfer(there: Array, back: Array) -> float:
 
 def nearest(queries: Array, points: Array) -> tuple[Array, Index]:
     """The distance to, and the number of, the nearest of `points` for every query."""
-    from scipy.spatial import cKDTree
+    return Samples(points).nearest(queries)
 
-    distance, index = cKDTree(points).query(queries)
-    return np.asarray(distance), np.asarray(index, dtype=np.int64)
+
+class Samples:
+    """Points that are searched more than once: their tree is built once, and queries are shared among the cores."""
+
+    def __init__(self, points: Array) -> None:
+        from scipy.spatial import cKDTree
+
+        self._tree = cKDTree(points)
+
+    def nearest(self, queries: Array) -> tuple[Array, Index]:
+        """The distance to, and the number of, the nearest sample for every query."""
+        distance, index = self._tree.query(queries, workers=workers())
+        return np.asarray(distance), np.asarray(index, dtype=np.int64)
 
 
 def surface_samples(mesh: Triangles, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -109,19 +125,14 @@ def _wound(mesh: Triangles, axes: tuple[Array, Array, Array]) -> NDArray[np.bool
     return (np.concatenate(parts) > 0.5).reshape([len(axis) for axis in axes])
 
 
-def hausdorff(surface: Triangles, reference: Triangles, ours: Array, theirs: Array) -> float:
-    """The worst distance of samples and vertices of one surface to the other surface itself, both ways."""
-    out = _farthest(np.concatenate([ours, surface.vertices]), theirs, reference)
-    back = _farthest(np.concatenate([theirs, reference.vertices]), ours, surface)
-    return max(out, back)
+def _farthest(points: Array, distances: Array, vertices: Array, samples: Samples, mesh: Triangles) -> float:
+    """max_q min_p |q - p| over the mesh, for points whose distances to its samples are known, and for vertices.
 
-
-def _farthest(queries: Array, samples: Array, mesh: Triangles) -> float:
-    """max_q min_p |q - p| over the mesh; samples: of the mesh, whose nearest one bounds a query's distance from above.
-
-    Exact distances are taken from the greatest bound downwards, until no bound can beat the greatest so far.
+    samples: of the mesh; the nearest one bounds a query's distance from above. Exact distances are
+    taken from the greatest bound downwards, until no bound can beat the greatest so far.
     """
-    bound, _ = nearest(queries, samples)
+    queries = np.concatenate([points, vertices])
+    bound = np.concatenate([distances, samples.nearest(vertices)[0]])
     order = np.argsort(-bound)
     near, worst = MeshDistance(mesh.vertices, mesh.faces), 0.0
     for k in range(0, len(order), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""The multilayer perceptron of Eqs. z1_filtered to output_layer; activations differ by a row of data."""
+"""The multilayer perceptron of Eqs. z1_filtered to output_layer, with any activation and the start that suits it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.core import affine
-from alfilter.networks.activations import ACTIVATIONS
+from alfilter.core.activations import ACTIVATIONS as FUNCTIONS
+from alfilter.errors import UserError, nearest
 from alfilter.networks.base import Network, uniform
 from alfilter.ops import perceptron
 from alfilter.ops.grid_mlp import Perceptrons
-from alfilter.ops.mlp import PERCEPTRON_ACTIVATIONS
+
+PERIODIC = ("sine", "hosc", "finer", "finer-full")  # layers that start as SIREN's, all others as torch's linear ones
+ACTIVATIONS = ("relu", "gauss", "wavelet", "sinc", *PERIODIC)
 
 
 class MLP(Network):
@@ -44,27 +47,27 @@ class MLP(Network):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(in_dim, out_dim)
+        if activation not in ACTIVATIONS:
+            raise UserError(f"there is no activation {activation!r}; {nearest(activation, ACTIVATIONS)}")
         self.activation, self.omega, self.sharpness = activation, omega, sharpness
-        self.row = ACTIVATIONS[activation]
         sizes = list(pairwise([in_dim, *[width] * depth, out_dim]))
         self.weights = nn.ParameterList()
         self.biases = nn.ParameterList()
         for position, (inputs, outputs) in enumerate(sizes):
-            bound = self._bound(position, len(sizes), inputs, first_bound)
+            bound = self._bound(position, inputs, first_bound)
             self.weights.append(nn.Parameter(uniform((outputs, inputs), bound, generator)))
             offset = 1 / math.sqrt(inputs) if position > 0 or first_bias is None else first_bias
             self.biases.append(nn.Parameter(uniform((outputs,), offset, generator)))
         self.learned = nn.Parameter(torch.full((depth,), sharpness)) if learn_sharpness else None
 
     def forward(self, features: Tensor) -> Tensor:
-        if self.learned is None and self.activation in PERCEPTRON_ACTIVATIONS:
+        if self.learned is None:
             numbers = self.activation, self.omega, self.sharpness
             return perceptron(features, list(self.weights), list(self.biases), *numbers)
         z = features
         *hidden, (weight, bias) = self.layers()
-        for i, (w, b) in enumerate(hidden):
-            sharpness = self.sharpness if self.learned is None else self.learned[i]
-            z = self.row.layer(z, w, b, self.omega, sharpness)  # (..., width)
+        for (w, b), sharpness in zip(hidden, self.learned, strict=True):
+            z = FUNCTIONS[self.activation](affine(z, w, b), self.omega, sharpness)  # (..., width)
         return affine(z, weight, bias)
 
     def perceptrons(self) -> Perceptrons | None:
@@ -75,11 +78,14 @@ class MLP(Network):
         """Weights and biases of every layer."""
         return list(zip(self.weights, self.biases, strict=True))
 
-    def _bound(self, position: int, count: int, inputs: int, first_bound: Tensor | None) -> float | Tensor:
-        if position == count - 1:
-            return self.row.last(inputs, self.omega)
+    def _bound(self, position: int, inputs: int, first_bound: Tensor | None) -> float | Tensor:
+        """Half-width of the uniform start of a layer's weights.
+
+        torch: 1/√n. SIREN: √(6/n)/ω, which keeps the variance of pre-activations at any depth, and in the first layer
+        what the encoding says, or 1/n.
+        """
+        if self.activation not in PERIODIC:
+            return 1 / math.sqrt(inputs)
         if position > 0:
-            return self.row.hidden(inputs, self.omega)
-        if self.row.first is not None:
-            return self.row.first(inputs, self.omega)
+            return math.sqrt(6 / inputs) / self.omega
         return 1 / inputs if first_bound is None else first_bound

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from alfilter.core import fourier as equations
-from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.ops.double_backward import double_backward
 
 _FAR = 1e9  # beyond, α is outside every band and would not fit the integers with which the kernel counts channels
 

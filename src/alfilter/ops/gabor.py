@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from alfilter.core import gabor as equations
-from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.ops.double_backward import double_backward
 
 
 def gabor_product(

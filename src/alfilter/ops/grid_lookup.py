@@ -13,7 +13,8 @@ from torch import Tensor
 from alfilter.core import hash_grid as equations
 from alfilter.core import level_filter
 from alfilter.core.hash_grid import PRIMES, Layout
-from alfilter.ops.dispatch import can_use_kernels, double_backward, has_nan, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, has_nan, load_kernels
+from alfilter.ops.double_backward import double_backward
 from alfilter.ops.grad_buffers import grad_target
 from alfilter.ops.weighted_rows import weighted_rows
 

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from alfilter.core import grid as grids
-from alfilter.core import hash_grid, layers, level_decoders, level_filter
-from alfilter.core.hash_grid import Layout
+from alfilter.core.hash_grid import PRIMES, Layout
 from alfilter.core.layers import Layers
 from alfilter.core.residual_loss import ResidualLoss
-from alfilter.ops.dispatch import can_use_kernels, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
 from alfilter.ops.grid_lookup import columns, kernel_levels, level_edges
 from alfilter.ops.mlp import BLOCKED_ACTIVATIONS, can_block
 
@@ -48,6 +45,10 @@ class GridFeatures:
     snap: float = 0.0
     coordinates: bool = False
     filter: LevelFilter | None = None
+
+    def field(self, network: Perceptrons, shift: Tensor, scale: Tensor) -> GridField:
+        """The field of a network on these features."""
+        return GridField(self, network, shift, scale)
 
 
 @dataclass(frozen=True)
@@ -80,38 +81,15 @@ class GridField:
         weights = [[weight for weight, _ in perceptron] for perceptron in network.layers]
         return (
             all(can_use_kernels(t.detach().view(1, -1)) and t.is_contiguous() for t in self.tensors())
-            and features.layout.dims <= len(hash_grid.PRIMES)
+            and features.layout.dims <= len(PRIMES)
             and all(len(each) > 1 and can_block(network.activation, each) for each in weights)
             and not (network.by_level and (network.activation != "relu" or features.filter or not features.coordinates))
             and not (features.filter and features.nodes is not None)
         )
 
-
-def plain_loss(
-    field: GridField, loss: ResidualLoss, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """factor times the loss, and what is differentiated, in tensor operations: the reference of `GridGradient`.
-
-    The two differ where every level has a perceptron: all of them learn, the finest one's loss is reported.
-    """
-    features, network = field.features, field.network
-    if features.filter is None:
-        z = hash_grid.lookup(features.table, x, features.layout, features.nodes, features.snap, features.coordinates)
-    else:
-        levels = features.filter
-        alpha = grids.interpolate(levels.values, x).squeeze(-1) * levels.unit
-        alpha = alpha if cap is None else torch.where(alpha > cap, cap, alpha)
-        z = level_filter.filtered_lookup(features.table, x, alpha, features.layout, levels.kappa, features.coordinates)
-    if network.by_level:
-        values = level_decoders.level_values(z, features.layout.dims, network.layers)  # (L, n, c)
-    else:
-        weights, biases = zip(*network.layers[0], strict=True)
-        values = layers.perceptron(z, weights, biases, network.activation, network.omega).unsqueeze(0)
-    channels = len(field.shift)
-    error = torch.addcmul(field.shift, field.scale, values) - y[:, :channels]
-    share = error.abs().pow(loss.power).sum(-1) * (y[:, channels] if loss.weighted else 1.0)
-    by_scale = share.sum(-1) * (loss.factor * factor)  # (scales,)
-    return by_scale[-1], by_scale.mean()
+    def gradient(self, loss: ResidualLoss, numbers: Tensor, gradient: Tensor) -> GridGradient:
+        """The compiled gradient of a loss, see `GridGradient`; only if there is a kernel."""
+        return GridGradient(self, loss, numbers, gradient)
 
 
 class GridGradient:
@@ -119,6 +97,7 @@ class GridGradient:
 
     numbers: all learned tensors in one piece of memory, (total,). gradient: laid out alike; every call adds to it.
 
+    >>> import torch
     >>> table, weight = torch.tensor([1.0, 3.0]), torch.ones(4)
     >>> numbers = torch.cat((table, weight))
     >>> layers = [(numbers[2:3].view(1, 1), numbers[3:4]), (numbers[4:5].view(1, 1), numbers[5:6])]
@@ -161,10 +140,10 @@ class GridGradient:
             features.coordinates,
         )
 
-    def __call__(self, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None) -> float:
+    def __call__(self, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None, settled: bool = False) -> float:
         """factor times the loss at x (n, d) with targets y (n, c), or (n, c + 1) if weighted.
 
-        cap: the most that α is read as, () for all points or (n,) for each.
+        cap: the most that α is read as, () for all points or (n,) for each. settled: without the gradient of α.
         """
         if len(x) == 0:
             return 0.0
@@ -185,7 +164,14 @@ class GridGradient:
         values, by_values = self._values
         return float(
             self._kernels.grid_mlp_gradient(
-                *points, level_filter, values, self._network, self._numbers, self._by_table, by_values, self._gradient
+                *points,
+                level_filter,
+                values,
+                self._network,
+                self._numbers,
+                self._by_table,
+                by_values[:0] if settled else by_values,
+                self._gradient,
             )
         )
 

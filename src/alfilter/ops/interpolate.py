@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from alfilter.core import grid as equations
-from alfilter.ops.dispatch import can_use_kernels, double_backward, has_nan, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, has_nan, load_kernels
+from alfilter.ops.double_backward import double_backward
 from alfilter.ops.grad_buffers import grad_target
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from alfilter.ops.dispatch import can_use_kernels, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
 
 _NARROW = 48  # columns up to which the transposed product is not slower
 _SMALL = 1 << 18  # weights above which packing them into panels takes too long

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from alfilter.core import layers as equations
 from alfilter.core.activations import ACTIVATIONS
-from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.ops.double_backward import double_backward
 from alfilter.ops.matmul import multiply, outer
 
 PERCEPTRON_ACTIVATIONS = ("sine", "relu", *ACTIVATIONS)  # what `perceptron` can compute

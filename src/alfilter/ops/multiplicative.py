@@ -10,7 +10,8 @@ from torch import Tensor
 
 from alfilter.core import multiplicative as equations
 from alfilter.core.layers import Layers
-from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.ops.double_backward import double_backward
 from alfilter.ops.mlp import MAX_WIDTH
 
 

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from alfilter.core import polynomial as equations
 from alfilter.core.polynomial import Parts
-from alfilter.ops.dispatch import can_use_kernels, double_backward, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.ops.double_backward import double_backward
 from alfilter.ops.mlp import MAX_WIDTH
 
 

@@ -13,7 +13,7 @@ from alfilter.evaluate import PixelAxis, axis_coords, pixel_axis, sample_pixels
 from alfilter.files import replacing
 from alfilter.methods import Field
 from alfilter.render.image import native_bits
-from alfilter.render.storing import check_memory, stored, stored_type
+from alfilter.render.stored_numbers import check_memory, stored, stored_type
 from alfilter.render.view import View, drawn_output, learned_spacing
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 
@@ -51,7 +51,7 @@ def view_picture(field: Field, view: View) -> Tensor:
 def refocused(field: Field, view: View) -> Tensor:
     """I(y, x) = mean over views (u, v) of L(u, v, y + s (u - ū), x + s (v - v̄)): shift and add (Ng et al. 2005).
 
-    s = `view.refocus`, in pixels a view: what moves by s from view to view is in focus. ū, v̄: the middle view. Beyond
+    s = `view.refocus`, in pixels per view: what moves by s from view to view is in focus. ū, v̄: the middle view. Beyond
     the rim of a view its rim is taken. → (rows, columns, c).
     """
     down, across, height, width = map(int, field.signal["shape"])

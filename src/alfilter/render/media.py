@@ -17,7 +17,7 @@ from alfilter.files import replacing
 from alfilter.methods import Field
 from alfilter.render.image import native_bits
 from alfilter.render.lightfield import write_lightfield
-from alfilter.render.storing import check_memory, stored, stored_type
+from alfilter.render.stored_numbers import check_memory, stored, stored_type
 from alfilter.render.view import View, drawn_output, learned_spacing, refuse_views
 from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels

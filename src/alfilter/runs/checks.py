@@ -38,19 +38,24 @@ def check_folder(folder: RunFolder, request: FitRequest) -> None:
     """Before any work: nothing that is there is written over unless asked for."""
     try:
         if folder.path.exists() and not folder.path.is_dir():
-            raise UserError(f"a run is written into a folder, {folder} is a file; give another name")
+            raise UserError(f"a run is written into a folder, {folder} is a file; give another name", arguments=["out"])
         if not folder.path.exists():
             return
         names = folder.contents()
         source, home = Path(request.signal).resolve(), folder.path.resolve()
     except (OSError, RuntimeError) as error:
-        raise UserError(f"cannot use the folder {folder}: {error}; give another one") from error
+        raise UserError(f"cannot use the folder {folder}: {error}; give another one", arguments=["out"]) from error
     if request.resume and names and folder.config.name not in names:
-        raise UserError(f"{folder} holds files but no run to resume; give another folder")
+        raise UserError(f"{folder} holds files but no run to resume; give another folder", arguments=["out"])
     if names and not (request.resume or request.overwrite):
-        raise UserError(f"{folder} holds files already; resume or overwrite that run, or give another folder")
+        raise UserError(
+            f"{folder} holds files already; resume or overwrite that run, or give another folder",
+            arguments=["resume", "overwrite", "out"],
+        )
     if source.parent == home and source.name in FILES:
-        raise UserError(f"{request.signal} is a file of the run that would be written over; give another folder")
+        raise UserError(
+            f"{request.signal} is a file of the run that would be written over; give another folder", arguments=["out"]
+        )
 
 
 def check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
@@ -59,7 +64,10 @@ def check_same(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str
         old = _comparable(without_removed(stored.get(key), config[key]))
         if old != new:
             before, now = first_difference(old, new)
-            raise UserError(f"the run in {folder} has {key} {before}, this one {now}; give the same, or overwrite it")
+            raise UserError(
+                f"the run in {folder} has {key} {before}, this one {now}; give the same, or overwrite it",
+                arguments=["overwrite"],
+            )
 
 
 def _comparable(value: Any) -> Any:

@@ -50,6 +50,7 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
             coords=tuple(signal.get("coords", ())),
             values=tuple(signal.get("values", ())),
             weight=signal.get("weight"),
+            noise=signal.get("noise"),
             out=str(folder),
             resume=True,
         )
@@ -69,7 +70,9 @@ def read_position(entry: Any, file: Path) -> Position:
     try:
         return {"steps": int(entry["steps"]), "seconds": float(entry["seconds"])}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise UserError(f"{file} does not say how far its run is, it is damaged; overwrite the run") from error
+        raise UserError(
+            f"{file} does not say how far its run is, it is damaged; overwrite the run", arguments=["overwrite"]
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -95,20 +98,22 @@ def extension_of(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[s
     line = folder.read_metrics() if folder.metrics.exists() else {}
     if folder.checkpoint.exists() or not folder.model.exists() or not line.get("steps"):
         raise UserError(
-            f"the run in {folder} is not finished; resume it as it is, without a new length, then make it longer"
+            f"the run in {folder} is not finished; resume it as it is, without a new length, then make it longer",
+            arguments=["resume"],
         )
     position = read_position(line, folder.metrics)
     steps, seconds = position["steps"], position["seconds"]
     if (now["budget"] is not None and now["budget"] <= seconds) or (now["budget"] is None and now["steps"] <= steps):
         raise UserError(
             f"the run in {folder} has {steps} steps and {seconds:g} s behind it; "
-            "steps and budget count from its start, give more than that"
+            "steps and budget count from its start, give more than that",
+            arguments=["steps", "budget"],
         )
     return Extension((*earlier, position), is_new=True)
 
 
 def extension_line(extension: Extension, config: Mapping[str, Any]) -> str:
-    """What an extension does, in words."""
+    """What an extension does, as text."""
     training, (steps, seconds) = config["training"], extension.done
     if training["budget"] is not None:
         more = f"{training['budget'] - seconds:g} s"
@@ -135,19 +140,24 @@ def model_options(model: Field, request: FitRequest) -> dict[str, Any]:
     """The options of a model that a run starts from, under those of the request."""
     name = model.spec["method"]
     if name != request.method:
-        raise UserError(f"the model to start from is {name}, the request says {request.method}; give method {name}")
+        raise UserError(
+            f"the model to start from is {name}, the request says {request.method}; give method {name}",
+            arguments=["method"],
+        )
     return {**model.spec["options"], **request.options}
 
 
 def take_over(field: Field, model: Field) -> str:
-    """Give a field the numbers of a model, in place; what was taken, in words.
+    """Give a field the numbers of a model, in place; what was taken, as text.
 
     α is read between the nodes where its grid has another size; any other tensor of another size keeps its own start.
     The field keeps the range of its own signal.
     """
     if (field.in_dim, field.out_dim) != (model.in_dim, model.out_dim):
         sizes = f"{model.in_dim} → {model.out_dim} numbers, the signal {field.in_dim} → {field.out_dim}"
-        raise UserError(f"the model to start from maps {sizes}; start from a model of such a signal")
+        raise UserError(
+            f"the model to start from maps {sizes}; start from a model of such a signal", arguments=["start"]
+        )
     theirs = model.state_dict()
     state = {name: tensor for name, tensor in field.state_dict().items() if name not in _RANGE}
     fresh = []
@@ -162,8 +172,11 @@ def take_over(field: Field, model: Field) -> str:
         else:
             fresh.append(name)
     if len(fresh) == len(state):
-        raise UserError("the model to start from has no tensor of this field's sizes; give its own options")
-    starts = f"; {', '.join(fresh[:3])}{' …' if len(fresh) > 3 else ''} of another size start afresh" if fresh else ""
+        raise UserError(
+            "the model to start from has no tensor of this field's sizes; give its own options", arguments=["options"]
+        )
+    names = f"{', '.join(fresh[:3])}{' …' if len(fresh) > 3 else ''}"
+    starts = f"; {names} of another size start from their initial values" if fresh else ""
     return f"{len(state) - len(fresh)} of {len(state)} tensors come from the model{starts}"
 
 

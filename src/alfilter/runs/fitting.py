@@ -1,4 +1,4 @@
-"""The one way to fit: resolve → build → fit. The command, `auto`, the estimator and every study go through it."""
+"""The one way to fit: resolve → build → fit. The command, the estimator and every study go through it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from alfilter.methods import Field, build
 from alfilter.runs.request import Setting, resolve
 from alfilter.tasks.base import Task
 from alfilter.training import Result, fit
-from alfilter.training.kernels import prepare_kernels
 from alfilter.training.loop import make_optimiser
+from alfilter.training.precompile import precompile
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class PreparedFit:
     def compile(self) -> None:
         """Have all that the training calls compiled; `fit` would do so, too, but cannot be interrupted there."""
         training = self.setting.training
-        prepare_kernels(self.field, self.task, training, make_optimiser(self.field, training))
+        precompile(self.field, self.task, training, make_optimiser(self.field, training))
 
 
 def prepare(task: Task, setting: Setting, *, seed: int = 0, device: torch.device | None = None) -> PreparedFit:

@@ -108,7 +108,9 @@ class RunFolder:
         if not line.get("finished") or not self.model.exists() or self.checkpoint.exists():
             return None
         if not _is_result(line):
-            raise UserError(f"{self.metrics} is not the result of a run, it is damaged; overwrite the run")
+            raise UserError(
+                f"{self.metrics} is not the result of a run, it is damaged; overwrite the run", arguments=["overwrite"]
+            )
         return line
 
     def contents(self) -> list[str]:

@@ -39,14 +39,17 @@ class PathLock:
         try:
             handle = os.open(self.path, os.O_RDONLY)
         except OSError as error:
-            raise UserError(f"cannot use {self.name}: {error.strerror or error}; give another folder") from error
+            raise UserError(
+                f"cannot use {self.name}: {error.strerror or error}; give another folder", arguments=["out"]
+            ) from error
         try:
             flock(handle, LOCK_EX | LOCK_NB)
         except BlockingIOError as error:
             inode = os.fstat(handle).st_ino
             os.close(handle)
             raise UserError(
-                f"{self.name} is in use by {holder(inode)}; wait until it has ended, stop it, or give another folder"
+                f"{self.name} is in use by {holder(inode)}; wait until it has ended, stop it, or give another folder",
+                arguments=["out"],
             ) from error
         except OSError:  # a network disk without locks
             os.close(handle)

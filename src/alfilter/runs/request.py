@@ -28,7 +28,7 @@ class FitRequest:
     coords: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     weight: str | None = None
-    auto: bool = False  # choose L, B, the α grid, ω0 and λ from the seen samples
+    noise: str | None = None  # a table's column of standard deviations
     start: str | None = None  # a model to start from instead of random numbers
     out: str | None = None
     resume: bool = False
@@ -86,16 +86,19 @@ def resolve(
     return Setting(name, preset, changed, training, density)
 
 
-def suited_method(preset: str | None = None, *, auto: bool = False) -> str:
-    """The method where none is named: al-grid; for the paper's own presets and `auto` al-sine.
+def suited_method(preset: str | None = None) -> str:
+    """The method where none is named: al-grid; for the paper's own presets al-sine.
 
     >>> suited_method(), suited_method("paper")
     ('al-grid', 'al-sine')
     """
     of_the_paper = preset is not None and preset.partition("-")[0] in ("paper", "source")
-    return "al-sine" if auto or of_the_paper else "al-grid"
+    return "al-sine" if of_the_paper else "al-grid"
 
 
 def suited_preset(name: str, task: Task) -> str:
-    """The preset for a task when none was named: `reconstruct`, where there is one, if the signal has gaps."""
-    return "reconstruct" if task.has_gaps and "reconstruct" in method(name).presets else "default"
+    """The preset for a task when none was named, where the method has it: `noisy` for uncertain samples, `reconstruct`
+    for a signal with gaps.
+    """
+    suited = {"noisy": task.has_noise, "reconstruct": task.has_gaps}
+    return next((preset for preset, suits in suited.items() if suits and preset in method(name).presets), "default")

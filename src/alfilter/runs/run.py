@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -36,8 +36,8 @@ from alfilter.runs.snapshots import Snapshots, remove_snapshots
 from alfilter.runtime.distributed import Processes, current, local_device
 from alfilter.runtime.limits import processor_name
 from alfilter.runtime.stages import Stopped, stage
-from alfilter.runtime.thread_pool import workers
-from alfilter.tasks import GridTask, PointTask, Task, open_task
+from alfilter.runtime.thread_pool import single_threaded_ops, workers
+from alfilter.tasks import Task, open_task
 from alfilter.training import NotFinite, Progress, load, save
 
 A = TypeVar("A")
@@ -107,7 +107,10 @@ def _run(
         raise
     if not processes.is_main:
         return {"steps": fitted.result.steps, "finished": fitted.result.finished}
-    return write_results(folder, request, fitted, finish, at_once)
+    if not fitted.result.finished:
+        pictures = " and pictures" if finish is not None else ""
+        say(f"stopping at step {fitted.result.steps}; scores{pictures} of this state follow, Ctrl-C leaves them out")
+    return write_results(folder, request, fitted, finish, at_once, should_stop)
 
 
 def plan_line(prepared: PreparedRun, with_pictures: bool) -> str:
@@ -145,25 +148,22 @@ def prepare_run(request: FitRequest, processes: Processes, lock: PathLock, say: 
     """
     _check_request(request)
     device = local_device(choose_device(request.device), processes)
-    if processes.size > 1 and request.auto:
-        raise UserError("option 'auto' tries settings on one process; run it without torchrun and give what it chose")
     folder = RunFolder(request.folder())
     is_quick = is_quick_to_read(request.signal)  # then what is wrong with the signal is said first
     if processes.is_main and not is_quick:
         take_folder(folder, request, lock)
-    columns = (request.coords, request.values, request.weight)
+    columns = (request.coords, request.values, request.weight, request.noise)
     task = open_task(request.signal, request.observe, request.seed, columns=columns, say=say)
     model = load_start(request)
     if processes.is_main and is_quick:
         take_folder(folder, request, lock)
     if model is not None:
         request = replace(request, options=model_options(model, request), preset=request.preset or model.spec["preset"])
-    setting, choices = resolve_request(request, task, folder, say)
-    prepared = prepare(task, setting, seed=request.seed, device=device)
+    prepared = prepare(task, resolve_request(request, task, folder, say), seed=request.seed, device=device)
     if model is not None:
         say(take_over(prepared.field, model))
     snapshots = Snapshots(folder.path, prepared.field, request.snapshots if processes.is_main else 0)
-    config = _config(request, prepared, choices, machine(device, processes))
+    config = _config(request, prepared, machine(device, processes))
     extension = Extension()
     if request.resume and folder.config.exists():
         stored = folder.read_config()
@@ -181,44 +181,34 @@ def prepare_run(request: FitRequest, processes: Processes, lock: PathLock, say: 
     return PreparedRun(folder, prepared, snapshots, finished, extension.done)
 
 
-def resolve_request(
-    request: FitRequest, task: Task, folder: RunFolder, say: Say
-) -> tuple[Setting, dict[str, Any] | None]:
-    """The setting of a request, and what `auto` chose if it was asked to; a resumed run keeps its own choices."""
+def resolve_request(request: FitRequest, task: Task, folder: RunFolder, say: Say) -> Setting:
+    """The setting of a request; a preset chosen by the signal is reported."""
     if request.preset is None and (suited := suited_preset(request.method, task)) != "default" and not request.resume:
-        say(f"samples are missing: preset {suited} (preset default takes no account of them)")
-    requested: dict[str, Any] = {"preset": request.preset, "params": request.params}
-    settings = {**stored_length(request, folder), **request.training}
-    if not request.auto:
-        return resolve(task, request.method, options=request.options, training=settings, **requested), None
-    from alfilter.runs.auto import choose
-
-    if not isinstance(task, GridTask | PointTask):
-        raise UserError(f"option 'auto' holds seen samples out, {request.signal} has no fixed ones; leave it out")
-    choices = folder.read_config().get("auto") if request.resume and folder.config.exists() else None
-    if not _are_choices(choices):
-        chosen = choose(request.method, request.preset, task, request.options, settings, request.seed, say)
-        choices = {"options": chosen.options, "training": chosen.training, "trials": chosen.trials}
-    options = {**choices.get("options", {}), **request.options}
-    training = {**choices.get("training", {}), **settings}
-    return resolve(task, request.method, options=options, training=training, **requested), choices
+        why = "samples are uncertain" if suited == "noisy" else "samples are missing"
+        say(f"{why}: preset {suited} (preset default takes no account of it)")
+    return resolve(
+        task,
+        request.method,
+        preset=request.preset,
+        options=request.options,
+        params=request.params,
+        training={**stored_length(request, folder), **request.training},
+    )
 
 
-def _are_choices(stored: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a config.json holds what `auto` chose."""
-    return isinstance(stored, dict) and all(isinstance(stored.get(name), dict) for name in ("options", "training"))
-
-
+@single_threaded_ops()
 def write_results(
     folder: RunFolder,
     request: FitRequest,
     fitted: Fitted,
     finish: Finish | None,
     at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """Write what a fit leaves behind, model and scores first, and return the result line.
 
     Stopped on the way, the line says what is `missing`, and the checkpoint stays, so that resuming makes it.
+    should_stop: asked once, for a signal that came after the last step of a training.
     """
     save(fitted.field, folder.model)
     line: dict[str, Any] = {
@@ -237,6 +227,8 @@ def write_results(
     if fitted.training.until is not None:
         line["until"] = {"quality": fitted.training.until, "reached": fitted.result.reached}
     missing = ["scores", *(["pictures", "report"] if finish is not None else [])]
+    if fitted.result.finished and should_stop():
+        return {**line, "finished": False, "missing": missing}
     try:
         with at_once():
             with stage("scoring", fitted.task.scored_places()):
@@ -258,9 +250,12 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device(next(device for device, there in available.items() if there))
     if name not in available:
-        raise UserError(f"there is no device {name!r}; {nearest(name, ('auto', *available))}")
+        raise UserError(f"there is no device {name!r}; {nearest(name, ('auto', *available))}", arguments=["device"])
     if not available[name]:
-        raise UserError(f"this machine has no {name} device that torch can use; leave the device out or give cpu")
+        raise UserError(
+            f"this machine has no {name} device that torch can use; leave the device out or give cpu",
+            arguments=["device"],
+        )
     return torch.device(name)
 
 
@@ -293,7 +288,9 @@ def open_folder(
         if not resumed:
             remove_snapshots(folder.path)
     except OSError as error:
-        raise UserError(f"cannot use the folder {folder}: {error.strerror or error}; give another one") from error
+        raise UserError(
+            f"cannot use the folder {folder}: {error.strerror or error}; give another one", arguments=["out"]
+        ) from error
     try:
         folder.write_config(config)
     except UserError:
@@ -323,7 +320,9 @@ def _make_folder(folder: RunFolder) -> None:
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot use the folder {folder}: {error.strerror or error}; give another one") from error
+        raise UserError(
+            f"cannot use the folder {folder}: {error.strerror or error}; give another one", arguments=["out"]
+        ) from error
 
 
 def _both(first: Callable[[A], None], second: Callable[[A], None] | None) -> Callable[[A], None]:
@@ -341,16 +340,19 @@ def _check_request(request: FitRequest) -> None:
     base = preset(request.method, request.preset or "default").training
     configure(Training, {**base, **request.training}, "training")
     if not 0 <= request.seed < 1 << 63:
-        raise UserError(f"the seed must be a whole number from 0 to 2^63-1, got {request.seed}")
+        raise UserError(
+            f"the seed must be a whole number from 0 to 2^63-1, got {request.seed}; give such a one", arguments=["seed"]
+        )
     if not 0 <= request.checkpoint_every < math.inf:
-        raise UserError(f"checkpoint_every must be a number of seconds, got {request.checkpoint_every}; try 30")
+        raise UserError(
+            f"checkpoint_every must be a number of seconds, got {request.checkpoint_every}; try 30",
+            arguments=["checkpoint_every"],
+        )
     if request.resume and request.overwrite:
-        raise UserError("resume and overwrite exclude each other; give one of them")
+        raise UserError("resume and overwrite exclude each other; give one of them", arguments=["resume", "overwrite"])
 
 
-def _config(
-    request: FitRequest, prepared: PreparedFit, choices: dict[str, Any] | None, machine: dict[str, Any]
-) -> dict[str, Any]:
+def _config(request: FitRequest, prepared: PreparedFit, machine: dict[str, Any]) -> dict[str, Any]:
     config = {
         "method": request.method,
         "preset": prepared.setting.preset,
@@ -362,8 +364,6 @@ def _config(
         "version": __version__,
         "command": list(request.command),
     }
-    if choices is not None:
-        config["auto"] = choices
     if request.start is not None:
         config["from"] = model_digest(request.start)
     plain: dict[str, Any] = json.loads(json.dumps(config))

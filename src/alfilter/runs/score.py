@@ -15,6 +15,7 @@ from alfilter.geometry.strays import Clearance
 from alfilter.methods import Field
 from alfilter.metrics.image import lpips
 from alfilter.runtime.stages import stage
+from alfilter.runtime.thread_pool import single_threaded_ops
 from alfilter.signals import GridSignal, ShapeSignal, open_signal
 from alfilter.signals.points import read_points
 from alfilter.tasks import TASKS, GridTask, SdfTask
@@ -23,6 +24,7 @@ from alfilter.tasks.points import PointTask, point_scores, predict
 _SURFACE = 256  # grid points per side of a surface that is scored
 
 
+@single_threaded_ops()
 def score_model(
     field: Field,
     spec: str,
@@ -98,7 +100,7 @@ def difference(field: Field, task: GridTask, spec: str) -> str | None:
 def score_points(field: Field, path: str) -> Scores:
     """Scores on a table with the model's columns; the fit's own table is split into seen and held-out points."""
     facts = field.signal
-    signal = read_points(path, facts["coords"], facts["values"], facts.get("weight"))
+    signal = read_points(path, facts["coords"], facts["values"], facts.get("weight"), facts.get("noise"))
     task = PointTask(signal)
     if task.describe()["sha256"] == facts.get("sha256") and facts.get("observe", "all") != "all":
         task = PointTask(signal, facts["observe"], facts["observe_seed"])

@@ -47,7 +47,9 @@ class Snapshots:
 
     def __init__(self, run: Path, field: Field, count: int) -> None:
         if count != 0 and not 2 <= count <= MOST:
-            raise UserError(f"the number of snapshots must be between 2 and {MOST}, got {count}; try 24")
+            raise UserError(
+                f"the number of snapshots must be between 2 and {MOST}, got {count}; try 24", arguments=["snapshots"]
+            )
         self.run, self.field, self.count = run, field, count
         self._taken: int | None = None
 

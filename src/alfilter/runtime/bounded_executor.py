@@ -1,4 +1,4 @@
-"""A thread pool with a bounded queue, from which work nobody waits for any more is removed."""
+"""A thread pool with a bounded queue, from which cancelled requests are removed."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class BoundedExecutor:
                 try:
                     return future.result(timeout=poll)
                 except NotYet:
-                    if future.done():  # the work's own timeout
-                        raise
+                    if future.done():  # since then, or the work's own timeout
+                        return future.result()
                 if not is_wanted() and future.cancel():
                     raise Cancelled
         except Cancelled:

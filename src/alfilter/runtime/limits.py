@@ -17,7 +17,7 @@ _NO_LIMIT = 1 << 60  # above it a control group's number means none
 
 
 def free_memory(root: Path = ROOT) -> int | None:
-    """Bytes of memory that can be had, what the system only keeps for speed included; None where unknown.
+    """Bytes of available memory, including caches that the system would give up; None where unknown.
 
     The least of what the machine has left, what the control groups of this process have, and its own address space.
     root: where the system's files are.

@@ -10,6 +10,7 @@ from pathlib import Path
 from alfilter.errors import UserError
 from alfilter.signals.archive import contents
 from alfilter.signals.audio import is_wav, read_audio, write_audio
+from alfilter.signals.file_checks import head, is_folder, looks_like, looks_like_model
 from alfilter.signals.image import read_image, sample, write_image
 from alfilter.signals.lightfield import read_archived, read_views, view_names
 from alfilter.signals.mapped import LARGE, is_npy, read_npy
@@ -18,7 +19,6 @@ from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
 from alfilter.signals.points import PointSignal, read_points
 from alfilter.signals.signal import GridSignal, Signal, grid_coords
-from alfilter.signals.source import head, is_folder, looks_like, looks_like_model
 from alfilter.signals.video import is_clip, is_gif, read_clip, read_frames, read_gif
 from alfilter.signals.volume import is_nifti, read_nifti
 
@@ -89,12 +89,18 @@ def open_signal(spec: str, say: Say = lambda line: None) -> Signal:
         if reader.recognises(start):
             return reader.read(file, say)
     if looks_like_model(start):
-        raise UserError(f"expected a signal, {file} is a model or a checkpoint; give what was fitted, or start from it")
+        raise UserError(
+            f"expected a signal, {file} is a model or a checkpoint, which eval, render, info and view take; "
+            "give what was fitted, or a signal to fit and this to start from",
+            arguments=["start"],
+        )
     if start.startswith(b"PK") and (archived := read_archived(file)) is not None:
         return archived
     if start.startswith(b"PK") and (held := contents(file)) is not None:
         raise UserError(
-            f"{file} holds the arrays {held}; save the one to fit with np.save, or name columns that say where and what"
+            f"{file} holds the arrays {held}; save the one to fit with np.save, "
+            "or name columns that say where and what",
+            arguments=["coords", "values"],
         )
     known = ", ".join([*(reader.understood for reader in READERS), "a light field (.npz)"])
     raise UserError(f"expected {known} or sample:NAME, got {looks_like(start)} in {file}; convert it")

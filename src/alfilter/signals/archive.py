@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
-from alfilter.signals.source import check_room
+from alfilter.signals.file_checks import check_room
 
 _RATIO = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # the most bytes that a stored one becomes
 Check = Callable[[Path, Sequence[str], Sequence[str]], None]

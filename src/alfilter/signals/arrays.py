@@ -117,7 +117,7 @@ def _with_channels(array: Array, axes: int, most: int, wanted: str) -> Array:
         last = array.shape[0] <= most < array.shape[-1] if array.ndim == axes + 1 else False
         hint = "channels come last: np.moveaxis(array, 0, -1)" if last else "reshape it"
         shape = array.shape[:-1] if array.ndim == axes + 1 and array.shape[-1] == 1 else array.shape
-        raise UserError(f"expected {wanted} of 1 to {most} channels, 2 samples or more an axis, got {shape}; {hint}")
+        raise UserError(f"expected {wanted} of 1 to {most} channels, 2 samples or more per axis, got {shape}; {hint}")
     check_finite("the array", array)
     return np.ascontiguousarray(array)
 

@@ -73,7 +73,7 @@ def read_audio(path: str | Path) -> GridSignal:
     wrong = ~np.isfinite(data)
     if wrong.any():
         where = f"{int(np.count_nonzero(wrong))} NaN or infinite, the first at sample {int(wrong.any(-1).argmax())}"
-        raise UserError(f"expected finite samples in {file}, got {where}; mend them")
+        raise UserError(f"expected finite samples in {file}, got {where}; correct them")
     peak = max(abs(float(data.max()) - sound.zero), abs(float(data.min()) - sound.zero)) or sound.full
     facts = {"rate": sound.rate, "format": "float" if sound.code == _FLOAT else "PCM"}
     span = sound.zero - peak, sound.zero + peak

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing, write_bytes
 from alfilter.signals import png16
+from alfilter.signals.file_checks import head, looks_like
 from alfilter.signals.mapped import check_finite
 from alfilter.signals.pixels import converted_from, decode, sniff
 from alfilter.signals.signal import GridSignal
-from alfilter.signals.source import head, looks_like
 
 MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 SAMPLES = (  # inside the scikit-image wheel: nothing is downloaded

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals.archive import read_array_of
+from alfilter.signals.file_checks import check_room
 from alfilter.signals.image import read_image
 from alfilter.signals.mapped import MODES, check_finite
 from alfilter.signals.signal import GridSignal
-from alfilter.signals.source import check_room
 from alfilter.signals.video import frame_names
 
 AXES = 5  # u, v, row, column, channel
@@ -30,7 +30,7 @@ def lightfield(data: Array, source: Path | str) -> GridSignal:
     'lightfield'
     """
     if data.ndim != AXES or not 1 <= data.shape[-1] <= max(MODES) or min(data.shape[:-1], default=0) < 2:
-        wanted = f"a light field (u, v, y, x, 1 to {max(MODES)}) with 2 samples or more an axis"
+        wanted = f"a light field (u, v, y, x, 1 to {max(MODES)}) with 2 samples or more per axis"
         views = data.shape[:2] if data.ndim == AXES else ()
         hint = "a line of views is a video: give the other axis alone" if 1 in views else "reshape it"
         raise UserError(f"expected {wanted} in {source}, got shape {data.shape}; {hint}")
@@ -54,12 +54,12 @@ def view_names(folder: Path) -> dict[Name, Path] | None:
     A folder with some such names has no others, and a picture for every U and V.
     """
     files = frame_names(folder)
-    found = {file: _VIEW.fullmatch(file.stem) for file in files}
-    if not any(found.values()):
+    matches = {file: _VIEW.fullmatch(file.stem) for file in files}
+    if not any(matches.values()):
         return None
-    if other := next((file for file, match in found.items() if match is None), None):
+    if other := next((file for file, match in matches.items() if match is None), None):
         raise UserError(f"expected views called view_U_V in {folder}, got {other.name}; take it out or rename it")
-    views = {(int(match[1]), int(match[2])): file for file, match in found.items() if match is not None}
+    views = {(int(match[1]), int(match[2])): file for file, match in matches.items() if match is not None}
     down, across = (sorted({name[k] for name in views}) for k in (0, 1))
     if missing := [(u, v) for u in down for v in across if (u, v) not in views]:
         whole, (u, v) = f"{len(down)}x{len(across)}", missing[0]
@@ -77,9 +77,9 @@ def read_views(folder: Path, views: dict[Name, Path]) -> GridSignal:
         for j, v in enumerate(across):
             view = read_image(views[u, v]).data
             if (view.shape, view.dtype) != (first.shape, first.dtype):
-                said = [f"{a.shape[1]}x{a.shape[0]}x{a.shape[2]} {a.dtype}" for a in (view, first)]
+                sizes = [f"{a.shape[1]}x{a.shape[0]}x{a.shape[2]} {a.dtype}" for a in (view, first)]
                 raise UserError(
-                    f"expected views of one size in {folder}, {views[u, v].name} is {said[0]}, the first {said[1]}; "
+                    f"expected views of one size in {folder}, {views[u, v].name} is {sizes[0]}, the first {sizes[1]}; "
                     "crop or convert them"
                 )
             data[i, j] = view

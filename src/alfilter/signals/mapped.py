@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals.signal import GridSignal
+from alfilter.signals.spooled import scratch
 
 MAGIC = b"\x93NUMPY"
 LARGE = 1 << 24  # pixels from which on a picture is left in its file and scored in bands
@@ -45,18 +46,27 @@ def read_npy(path: str | Path) -> GridSignal:
     if data.dtype.kind not in "biuf":
         raise UserError(f"expected numbers in {file}, got {data.dtype}; convert it with astype")
     shape, kind = _understood(file, data.shape)
-    is_small = prod(shape[:-1]) <= LARGE
-    if not data.flags.c_contiguous and not is_small:
-        raise UserError(f"expected rows one after the other in {file}, got columns; save np.ascontiguousarray(array)")
-    data = data.reshape(shape)
-    if data.dtype.kind == "b" or data.dtype == np.float16:
-        data = data.astype(np.float32)  # half precision, and truth values as 0 and 1
-    elif is_small or not data.dtype.isnative:
-        data = np.array(data, data.dtype.newbyteorder("="), order="C")
+    is_single = data.dtype.kind == "b" or data.dtype == np.float16  # half precision, and truth values as 0 and 1
+    dtype = np.dtype(np.float32) if is_single else data.dtype.newbyteorder("=")
+    if prod(shape[:-1]) <= LARGE:
+        data = np.array(data, dtype, order="C").reshape(shape)
+    else:
+        data = _in_rows(file, data, dtype).reshape(shape)
     check_finite(file, data)
     if kind == "volume":
         return GridSignal(data, kind=kind)
     return GridSignal(data, kind=kind, mode=MODES[shape[-1]], bits=depth(data) if kind == "image" else None)
+
+
+def _in_rows(file: Path, data: Array, dtype: np.dtype[Any]) -> Array:
+    """A large array in row-major order and native numbers: as it is in its file, or a copy in a temporary one."""
+    if data.flags.c_contiguous and data.dtype == dtype:
+        return data
+    rows = max(1, _BAND // max(1, data[0].size))
+    copy = scratch(file, data.shape, dtype)
+    for start in range(0, len(data), rows):
+        copy[start : start + rows] = data[start : start + rows]
+    return copy
 
 
 def _understood(file: Path, shape: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
@@ -113,5 +123,5 @@ def check_finite(file: Path | str, data: Array) -> None:
         place = [int(k) for k in np.unravel_index(first, data.shape)][:-1]
         where = f"the first at row {place[0]}, column {place[1]}" if len(place) == 2 else f"the first at {tuple(place)}"
         raise UserError(
-            f"expected finite {data.dtype} values in {file}, got {count} NaN or infinite, {where}; mend them"
+            f"expected finite {data.dtype} values in {file}, got {count} NaN or infinite, {where}; correct them"
         )

@@ -21,8 +21,8 @@ from alfilter.extras import need
 from alfilter.geometry import Diagnosis, Frame, Triangles, repair_mesh
 from alfilter.geometry.distance import Array, MeshDistance, cloud_distance
 from alfilter.geometry.repair import face_areas
+from alfilter.signals.file_checks import check_room, head
 from alfilter.signals.signal import Signal
-from alfilter.signals.source import check_room, head
 
 Say = Callable[[str], None]
 
@@ -183,7 +183,7 @@ def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
     form = sniff_shape(head(file, HEAD))
     if form is None:
         raise UserError(f"expected PLY, OBJ, STL, OFF, GLB or XYZ content in {file}; convert it")
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are looked for and named
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers are found and reported below
         return _read(file, form, say)
 
 

@@ -7,11 +7,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.errors import UserError, nearest
+from alfilter.errors import UserError, closest
+from alfilter.signals.file_checks import head
 from alfilter.signals.image import read_image
 from alfilter.signals.mapped import is_npy, read_npy
 from alfilter.signals.signal import GridSignal
-from alfilter.signals.source import head
 from alfilter.signals.volume import is_nifti, read_nifti
 
 Seen = NDArray[np.bool_]
@@ -20,6 +20,16 @@ PARTS = {
     "frames": (3, "a video", "frames:every:2 or frames:0,4,8"),
     "slices": (3, "a volume", "slices:2:every:2 or slices:0:0,4,8"),
     "views": (4, "a light field", "views:every:2 or views:0,0;2,2"),
+}
+# every way to say which samples are seen
+KINDS = {
+    "all": "all",
+    "every": "every:K",
+    "random": "random:FRACTION",
+    "mask": "mask:FILE",
+    "frames": "frames:WHICH",
+    "slices": "slices:AXIS:WHICH",
+    "views": "views:WHICH",
 }
 
 
@@ -47,11 +57,9 @@ def observed(spec: str, shape: tuple[int, ...], seed: int = 0) -> Seen:
         return _mask(argument, shape)
     if name in PARTS:
         return _parts(name, argument, shape)
-    known = ["all", "every:K", "random:FRACTION", "mask:FILE", "frames:WHICH", "slices:AXIS:WHICH", "views:WHICH"]
-    raise UserError(
-        f"expected all, every:K, random:FRACTION, mask:FILE, frames:…, slices:… or views:…, got {spec!r}; "
-        f"{nearest(name, known)}"
-    )
+    close = closest(name, KINDS)
+    known = f"did you mean {KINDS[close]!r}?" if close else f"known: {', '.join(KINDS.values())}"
+    raise UserError(f"expected which samples are seen, got {spec!r}; {known}", arguments=["observe"])
 
 
 def _every(argument: str, shape: tuple[int, ...]) -> Seen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals import png16
+from alfilter.signals.file_checks import check_room
 from alfilter.signals.mapped import LARGE, mapped_tiff
-from alfilter.signals.source import check_room
-from alfilter.signals.spooled import spooled_tiff
+from alfilter.signals.png_bands import is_interlaced
+from alfilter.signals.spooled import spooled_png, spooled_tiff, upright
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -49,11 +51,14 @@ def decode(file: Path, form: str, start: bytes) -> Array:
     """The pixels of a file of the sniffed format, refused by its header when the size is out of bounds."""
     if form == "PNG":
         height, width, bits = png16.header(start)
+        if height * width > LARGE and not is_interlaced(start):
+            _check_smallest(file, height, width)
+            return spooled_png(file, lambda small: _small_png(file, small), _orientation)
         check_size(file, height, width)
         if bits == 16:
             check_room(file, file.stat().st_size + 24 * height * width)
             pixels, exif = png16.decode(file.read_bytes())
-            return _upright(pixels, _orientation(exif))
+            return upright(pixels, _orientation(exif))
     if form == "WebP":
         check_size(file, *_webp_size(start))  # Pillow has a limit of its own for these, with another message
     return _decode_tiff(file) if form == "TIFF" else _decode_pillow(file, form)
@@ -88,15 +93,13 @@ def _check_smallest(file: Path, height: int, width: int) -> None:
 
 
 def _can_spool(page: Any) -> bool:
-    """Whether a TIFF page is large, upright, its samples as they are meant, and its compression one of zlib's."""
-    turned = page.tags.get(274)
+    """Whether a TIFF page is large, its samples as they are meant, and its compression one of zlib's."""
     return (
         page.imagelength * page.imagewidth > LARGE
         and page.compression in (1, 8, 32946)
         and page.planarconfig == 1
         and page.photometric in (1, 2)
         and page.dtype.name in ("uint8", "uint16", "float32")
-        and (turned is None or int(turned.value) == 1)
     )
 
 
@@ -109,15 +112,19 @@ def _orientation(exif: bytes) -> int:
     return int(tags.get(274, 1))
 
 
-def _upright(pixels: Array, orientation: int) -> Array:
-    """Turn stored pixels (H, W, c) the way EXIF orientation 1 to 8 says they are to be seen."""
-    if orientation >= 5:
-        pixels = pixels.swapaxes(0, 1)
-    if orientation in (3, 4, 7, 8):
-        pixels = pixels[::-1]
-    if orientation in (2, 3, 6, 7):
-        pixels = pixels[:, ::-1]
-    return pixels
+def _tiff_orientation(page: Any) -> int:
+    """EXIF tag 274 of a TIFF page, 1 (upright) when there is none."""
+    turned = page.tags.get(274)
+    return 1 if turned is None else int(turned.value)
+
+
+def _small_png(file: Path, data: bytes) -> Array:
+    """The pixels (H, W, c) of a PNG in memory, as stored. file: where they come from, for the error."""
+    from PIL.PngImagePlugin import PngImageFile
+
+    if png16.header(data)[2] == 16:
+        return png16.decode(data)[0]
+    return _array(file, PngImageFile(BytesIO(data)))
 
 
 def _decode_pillow(file: Path, form: str) -> Array:
@@ -195,30 +202,29 @@ def _decode_tiff(file: Path) -> Array:
         mapped = mapped_tiff(file, page)
         if mapped is not None:
             return mapped
-        _check_packed(file, page)
+        _check_packed(page)
         if _can_spool(page):
-            return spooled_tiff(file, page)
+            return spooled_tiff(file, page, _tiff_orientation(page))
         check_size(file, page.imagelength, page.imagewidth, 2 * page.samplesperpixel * page.dtype.itemsize)
         try:
             pixels = page.asarray()
         except ValueError as error:
             if "imagecodecs" not in str(error):
                 raise
-            upright = _decode_pillow(file, "TIFF")  # Pillow turns white-is-zero round at 8 bits, not at 16
-            deep = page.photometric == PHOTOMETRIC.MINISWHITE and upright.dtype == np.uint16
-            return np.invert(upright) if deep else upright
+            pixels = _decode_pillow(file, "TIFF")  # Pillow turns white-is-zero round at 8 bits, not at 16
+            deep = page.photometric == PHOTOMETRIC.MINISWHITE and pixels.dtype == np.uint16
+            return np.invert(pixels) if deep else pixels
         if page.photometric == PHOTOMETRIC.MINISWHITE and pixels.dtype.kind == "u":
             pixels = np.invert(pixels)
         pixels = np.moveaxis(pixels, 0, -1) if page.axes == "SYX" else pixels
-        turned = page.tags.get(274)
-        upright = _upright(pixels.reshape(*pixels.shape[:2], -1), int(turned.value) if turned else 1)
-    if upright.dtype.kind != "f":
-        return upright
+        pixels = upright(pixels.reshape(*pixels.shape[:2], -1), _tiff_orientation(page))
+    if pixels.dtype.kind != "f":
+        return pixels
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is then refused by name
-        return upright.astype(np.float32)
+        return pixels.astype(np.float32)
 
 
-def _check_packed(file: Path, page: Any) -> None:
+def _check_packed(page: Any) -> None:
     """Refuse, before they are decoded, more pixels than the stored bytes can hold."""
     size = page.imagelength * page.imagewidth * page.samplesperpixel * page.dtype.itemsize
     if page.compression in _RATIO and size > _RATIO[page.compression] * sum(page.databytecounts) + (1 << 16):

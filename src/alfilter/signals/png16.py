@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # colour type → channels
 _TYPES = {channels: colour for colour, channels in _CHANNELS.items()}
-_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # channels → what Pillow calls them
+MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # channels → what Pillow calls them
 # Adam7: the first column and row of each pass, and its steps
 _PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 
@@ -95,7 +95,7 @@ def _unfiltered(lines: Bytes, channels: int) -> Pixels:
 
     if (lines[:, 0] > 4).any():
         raise ValueError("the PNG names an unknown row filter")
-    mode, size = _MODES[channels], (lines.shape[1] // (2 * channels), len(lines))
+    mode, size = MODES[channels], (lines.shape[1] // (2 * channels), len(lines))
     pixels = np.zeros((size[1], size[0], channels), np.uint16)
     for first, shift in ((1, 8), (2, 0)):
         rows = zlib.compress(np.concatenate([lines[:, :1], lines[:, first::2]], axis=1).tobytes(), 0)
@@ -129,11 +129,12 @@ def encode(pixels: Pixels) -> bytes:
         before = band[-1:]
     packed.append(packer.flush())
     first = struct.pack(">IIBBBBB", width, height, 16, _TYPES[channels], 0, 0, 0)
-    parts = [_chunk(b"IHDR", first), *(_chunk(b"IDAT", part) for part in packed if part), _chunk(b"IEND", b"")]
+    parts = [chunk(b"IHDR", first), *(chunk(b"IDAT", part) for part in packed if part), chunk(b"IEND", b"")]
     return SIGNATURE + b"".join(parts)
 
 
-def _chunk(name: bytes, body: bytes) -> bytes:
+def chunk(name: bytes, body: bytes) -> bytes:
+    """A chunk as it is stored: length, name, body, checksum."""
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 

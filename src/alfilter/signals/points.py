@@ -88,11 +88,13 @@ class PointSignal(Signal):
         coord_names: Sequence[str] = (),
         value_names: Sequence[str] = (),
         weight_name: str | None = None,
+        noise_name: str | None = None,
         dropped: int = 0,
     ) -> None:
         self.coord_names = list(coord_names) or [f"x{k}" for k in range(places.shape[1])]
         self.value_names = list(value_names) or [f"y{k}" for k in range(measured.shape[1])]
-        self.weight_name, self.rows, self.dropped = weight_name, len(places) + dropped, dropped
+        self.weight_name, self.noise_name = weight_name, noise_name
+        self.rows, self.dropped = len(places) + dropped, dropped
         weights = np.ones(len(places)) if weights is None else weights
         self.places, self.measured, self.weights = _merge(places, measured, weights)
         self.merged = len(places) - len(self.places)
@@ -132,6 +134,7 @@ class PointSignal(Signal):
             "coords": self.coord_names,
             "values": self.value_names,
             "weight": self.weight_name,
+            **({"noise": self.noise_name} if self.noise_name else {}),
             "low": list(self.box.low),
             "high": list(self.box.high),
             "value_low": list(self.range.low),
@@ -142,17 +145,45 @@ class PointSignal(Signal):
         }
 
 
+def inverse_variances(spreads: Array) -> Array:
+    """Weights 1/s² of measurements with standard deviations s (n,), relative to the most certain.
+
+    >>> inverse_variances(np.array([1e-300, 2e-300])).tolist()
+    [1.0, 0.25]
+    """
+    weights: Array = (spreads.min() / spreads) ** 2
+    return weights
+
+
 def read_points(
-    path: str | Path, coords: Sequence[str], values: Sequence[str], weight: str | None = None
+    path: str | Path,
+    coords: Sequence[str],
+    values: Sequence[str],
+    weight: str | None = None,
+    noise: str | None = None,
 ) -> PointSignal:
-    """The measurements of a table, checked. A row without one of its values is dropped and counted."""
+    """The measurements of a table, checked. A row without one of its values is dropped and counted.
+
+    weight: the column that weighs the rows; or noise: that of their standard deviations s, which weigh 1/s².
+    """
     file = Path(path).expanduser()
     if not coords or not values:
         known = ", ".join(column_names(file)[:20])
-        raise UserError(f"{file} is a table with the columns {known}; name them: coords=A,B values=C")
+        raise UserError(
+            f"{file} is a table with the columns {known}; name them: coords say where, values are fitted",
+            arguments=["coords", "values"],
+        )
     if len(coords) > DIMENSIONS:
-        raise UserError(f"expected 1 to {DIMENSIONS} coordinates, got {len(coords)} ({','.join(coords)}); name fewer")
-    names = [*coords, *values, *([weight] if weight else [])]
+        raise UserError(
+            f"expected 1 to {DIMENSIONS} coordinates, got {len(coords)} ({','.join(coords)}); name fewer",
+            arguments=["coords"],
+        )
+    if weight and noise:
+        raise UserError(
+            f"expected weights or standard deviations, got weight={weight} and noise={noise}; name one",
+            arguments=["weight", "noise"],
+        )
+    names = [*coords, *values, *filter(None, (weight, noise))]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"expected every column in one role, got {twice!r} twice; name it once")
@@ -162,9 +193,12 @@ def read_points(
     weights = columns[weight] if weight else None
     _check_coordinates(file, coords, places)
     _check_weights(file, weight, weights)
+    if noise:
+        _check_spreads(file, noise, columns[noise])
+        weights = inverse_variances(columns[noise])
     for name, column in zip(values, measured.T, strict=True):
         if count := int(np.isinf(column).sum()):
-            raise UserError(f"expected finite numbers in column {name!r} of {file}, got {count} infinite; mend them")
+            raise UserError(f"expected finite numbers in column {name!r} of {file}, got {count} infinite; correct them")
     whole: NDArray[np.bool_] = ~np.any(np.isnan(measured), axis=1)
     signal = None
     if whole.any():
@@ -175,6 +209,7 @@ def read_points(
             coord_names=coords,
             value_names=values,
             weight_name=weight,
+            noise_name=noise,
             dropped=int((~whole).sum()),
         )
     _check_spread(file, signal, coords, values, len(whole))
@@ -257,10 +292,19 @@ def _check_weights(file: Path, name: str | None, weights: Array | None) -> None:
     if len(bad):
         raise UserError(
             f"expected weights of at least 0 in column {name!r} of {file}, got {weights[bad[0]]:g} in data row "
-            f"{bad[0] + 1}; mend them"
+            f"{bad[0] + 1}; correct them"
         )
     if not (weights > 0).any():
-        raise UserError(f"expected some weight above 0 in column {name!r} of {file}, got none; mend them")
+        raise UserError(f"expected some weight above 0 in column {name!r} of {file}, got none; correct them")
+
+
+def _check_spreads(file: Path, name: str, spreads: Array) -> None:
+    bad = np.flatnonzero(~(np.isfinite(spreads) & (spreads > 0)))
+    if len(bad):
+        raise UserError(
+            f"expected standard deviations above 0 in column {name!r} of {file}, got {spreads[bad[0]]:g} in data row "
+            f"{bad[0] + 1}; correct them"
+        )
 
 
 def _check_spread(

@@ -180,7 +180,7 @@ def _span(data: NDArray[Any]) -> tuple[float, float]:
         if finite.size:
             low, high = min(low, float(finite.min())), max(high, float(finite.max()))
     if low > high:
-        raise UserError("expected at least one finite sample, got only NaN or infinity; mend the data")
+        raise UserError("expected at least one finite sample, got only NaN or infinity; correct the data")
     if low >= 0 and high <= 1 and (high - low >= _FILLED or low == high):
         return 0.0, 1.0
     return low, high if high > low else low + max(1.0, abs(low))  # a constant signal has value 0 everywhere

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing
 from alfilter.signals.archive import contents, read_archive
-from alfilter.signals.source import head
+from alfilter.signals.file_checks import head
 
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
@@ -120,7 +120,7 @@ def _chunks(file: Path, rows: Any, width: int, line: int) -> Iterator[tuple[int,
             for offset, row in enumerate(filled):
                 if len(row) != width:
                     raise UserError(
-                        f"expected {width} cells in row {line + offset} of {file}, got {len(row)}; mend that row"
+                        f"expected {width} cells in row {line + offset} of {file}, got {len(row)}; correct that row"
                     )
             if filled:
                 yield line, filled
@@ -140,8 +140,8 @@ def _parse(file: Path, name: str, cells: Sequence[str], line: int) -> Column:
             values[offset] = np.nan if cell.strip().lower() in _MISSING else float(cell)
         except ValueError:
             raise UserError(
-                f"expected a number in column {name!r}, row {line + offset} of {file}, got {cell[:40]!r}; mend it or "
-                "leave the cell empty"
+                f"expected a number in column {name!r}, row {line + offset} of {file}, got {cell[:40]!r}; "
+                "correct it or leave the cell empty"
             ) from None
     return values
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError
 from alfilter.extras import need
 from alfilter.files import replacing
+from alfilter.signals.file_checks import head
 from alfilter.signals.image import FORMATS, MODES, read_image
 from alfilter.signals.mapped import LARGE
 from alfilter.signals.pixels import check_size
 from alfilter.signals.signal import GridSignal
-from alfilter.signals.source import head
 
 MOST = 1 << 32  # bytes of all frames
 MOST_FRAMES = 1 << 20
@@ -60,8 +60,8 @@ class Frames:
             self.first = frame
             self.check(*frame.shape[:2])
         if (frame.shape, frame.dtype) != (self.first.shape, self.first.dtype):
-            said = f"{_size(frame)} {frame.dtype}, the first is {_size(self.first)} {self.first.dtype}"
-            raise UserError(f"expected frames of one size in {self.source}, frame {self.count} is {said}; convert them")
+            got = f"{_size(frame)} {frame.dtype}, the first is {_size(self.first)} {self.first.dtype}"
+            raise UserError(f"expected frames of one size in {self.source}, frame {self.count} is {got}; convert them")
         if (self.count + 1) * frame.nbytes > MOST or self.count >= MOST_FRAMES:
             raise UserError(f"expected at most 4 GB of frames in {self.source}, frame {self.count} is beyond; cut it")
         self._file.write(np.ascontiguousarray(frame).data)

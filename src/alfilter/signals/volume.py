@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.files import replacing
+from alfilter.signals.file_checks import check_room
 from alfilter.signals.mapped import check_finite
 from alfilter.signals.signal import GridSignal
-from alfilter.signals.source import check_room
 
 HEADER = 348
 _FIRST = 352  # bytes before the samples of a single file: the header and four for extensions

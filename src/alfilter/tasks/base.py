@@ -46,6 +46,11 @@ class Task(ABC):
         """Whether the field is asked for values between the samples it sees."""
         return False
 
+    @property
+    def has_noise(self) -> bool:
+        """Whether the samples are said to be uncertain, so that a field should not go through them."""
+        return False
+
     def set_sampling(self, sampling: str) -> None:  # noqa: B027
         """Choose how samples are drawn, before a fit; only shapes have a choice."""
 

@@ -70,9 +70,9 @@ def grid_filling(signal: GridSignal, seen: Tensor) -> Filling | None:
     return Filling(signal.coords(index), torch.cat(values))
 
 
-def point_filling(x: Tensor, y: Tensor) -> Filling:
-    """Places between and near the points, with values of a local interpolation. x: (n, d). y: (n, c)."""
+def point_filling(x: Tensor, y: Tensor, weight: Tensor) -> Filling:
+    """Places between and near the points, with values of local splines. x: (n, d). y: (n, c). weight: (n,)."""
     at, values = x.double().numpy(), y.double().numpy()
     places = places_between(at)
-    filled = torch.from_numpy(spread(at, values, places)).float()
+    filled = torch.from_numpy(spread(at, values, places, weight.double().numpy())).float()
     return Filling(torch.from_numpy(places).float(), filled)

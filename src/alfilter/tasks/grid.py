@@ -1,10 +1,10 @@
-"""Fitting samples on a grid of any dimension, all samples or the observed ones: pictures here, see media.py."""
+"""Fitting samples on a grid of any dimension, all samples or the observed ones; `media.py` has the kinds of signals."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -18,7 +18,6 @@ from alfilter.evaluate.estimated import WHOLE, estimated_scores, place_count
 from alfilter.evaluate.streaming import is_large, streamed_scores
 from alfilter.metrics.image import psnr, ssim
 from alfilter.signals import GridSignal, observed, open_signal
-from alfilter.signals.arrays import image_signal
 from alfilter.tasks.base import Chunk, check_signal
 from alfilter.tasks.gap_filling import Filling, grid_filling
 from alfilter.tasks.pyramid import Pyramid, pyramid
@@ -33,6 +32,18 @@ class GridTask(SampledTask):
     signal: the samples. observe: which of them are seen (`all`, `every:2`, `random:0.35`, `mask:FILE`).
     seed: of a random observation.
     """
+
+    kind: str | None = None  # of the signals that `from_file` takes; none takes every grid
+
+    @classmethod
+    def from_file(cls, path: str | Path, observe: str = "all", seed: int = 0) -> Self:
+        """The task of a file, a folder or a `sample:NAME` with a signal of this kind."""
+        signal = open_signal(str(path))
+        if not isinstance(signal, GridSignal) or signal.kind != (cls.kind or signal.kind):
+            kind = cls.kind or "grid of samples"
+            article = "an" if kind[0] in "aeiou" else "a"
+            raise UserError(f"{article} {kind} was expected, {path} holds {signal.kind}; give another file")
+        return cls(signal, observe, seed)
 
     def __init__(self, signal: GridSignal, observe: str = "all", seed: int = 0) -> None:
         check_signal(self, signal, GridSignal)
@@ -154,33 +165,3 @@ class GridTask(SampledTask):
     def _gather(self, rows: Tensor | None) -> Chunk:
         index = rows if self.seen is None else (self.seen if rows is None else self.seen[rows])
         return self.signal.coords(index), self.signal.values(index)
-
-
-class ImageTask(GridTask):
-    """Fitting a picture. Made from a file, an array, or a signal."""
-
-    @classmethod
-    def from_file(cls, path: str | Path, observe: str = "all", seed: int = 0) -> ImageTask:
-        """The task of a file or a `sample:NAME`."""
-        return cls(open_grid(path, "image"), observe, seed)
-
-    @classmethod
-    def from_array(cls, values: Any, observe: str = "all", seed: int = 0) -> ImageTask:
-        """The task of a picture (H, W) or (H, W, c) of numpy, torch or Pillow, of any numeric type.
-
-        uint8 and uint16 run from 0 to their largest; other numbers from 0 to 1 where they lie within, else over their
-        own range.
-
-        >>> ImageTask.from_array(np.zeros((8, 6, 3))).samples
-        (8, 6)
-        """
-        return cls(image_signal(values), observe, seed)
-
-
-def open_grid(path: str | Path, kind: str) -> GridSignal:
-    """The signal of a file or a `sample:NAME`, if it is of that kind."""
-    signal = open_signal(str(path))
-    if not isinstance(signal, GridSignal) or signal.kind != kind:
-        article = "an" if kind[0] in "aeiou" else "a"
-        raise UserError(f"{article} {kind} was expected, {path} holds {signal.kind}; give another file")
-    return signal

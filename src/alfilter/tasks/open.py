@@ -1,4 +1,4 @@
-"""From a user's word to a task: the kind of the signal decides."""
+"""From a path or `sample:NAME` to a task, by the kind of the signal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from alfilter.errors import UserError
 from alfilter.signals import open_signal
 from alfilter.signals.tables import is_table
 from alfilter.tasks.base import Task
-from alfilter.tasks.grid import GridTask, ImageTask
-from alfilter.tasks.media import AudioTask, LightFieldTask, VideoTask, VolumeTask
+from alfilter.tasks.grid import GridTask
+from alfilter.tasks.media import AudioTask, ImageTask, LightFieldTask, VideoTask, VolumeTask
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
-Named = tuple[Sequence[str], Sequence[str], str | None]  # the columns that say where, what, and how much it counts
+# the columns that say where, what, how much it counts, how uncertain it is
+Named = tuple[Sequence[str], Sequence[str], str | None, str | None]
 Say = Callable[[str], None]
 
 # signal.kind: its task, made of the signal, what is observed, and the seed
@@ -29,7 +30,12 @@ TASKS: dict[str, Callable[[Any, str, int], Task]] = {
 
 
 def open_task(
-    spec: str, observe: str = "all", seed: int = 0, *, columns: Named = ((), (), None), say: Say = lambda line: None
+    spec: str,
+    observe: str = "all",
+    seed: int = 0,
+    *,
+    columns: Named = ((), (), None, None),
+    say: Say = lambda line: None,
 ) -> Task:
     """The task of a file or a `sample:NAME`: of a table with named columns, or of what the file's content says it is.
 
@@ -45,7 +51,7 @@ def open_task(
         raise UserError(f"{spec} holds {signal.kind}, which cannot be fitted; known: {', '.join(TASKS)}")
     task = TASKS[signal.kind](signal, observe, seed)
     if isinstance(task, GridTask) and observe != "all" and task.seen is None:
-        raise UserError(f"observe={observe} sees every sample, so nothing is held out; say all")
+        raise UserError(f"observe={observe} sees every sample, so nothing is held out; say all", arguments=["observe"])
     if isinstance(task, SdfTask) and task.signal.diagnosis is not None:
         for finding in task.signal.diagnosis.lines():
             say(finding)
@@ -53,8 +59,9 @@ def open_task(
 
 
 def open_points(path: str, columns: Named, observe: str, seed: int, say: Say) -> PointTask:
-    """The task of a table's columns; what was dropped or averaged is said."""
-    task = PointTask.from_file(path, *columns, observe, seed)
+    """The task of a table's columns; what was dropped or averaged is reported."""
+    coords, values, weight, noise = columns
+    task = PointTask.from_file(path, coords, values, weight, observe, seed, noise)
     if task.signal.dropped:
         say(f"{task.signal.dropped} of {task.signal.rows} rows lack a value and were dropped")
     if task.signal.merged:

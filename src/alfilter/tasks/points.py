@@ -58,9 +58,10 @@ class PointTask(SampledTask):
         weight: str | None = None,
         observe: str = "all",
         seed: int = 0,
+        noise: str | None = None,
     ) -> PointTask:
         """The task of some columns of a table."""
-        return cls(read_points(path, coords, values, weight), observe, seed)
+        return cls(read_points(path, coords, values, weight, noise), observe, seed)
 
     @classmethod
     def from_array(
@@ -76,13 +77,17 @@ class PointTask(SampledTask):
     def has_gaps(self) -> bool:
         return True
 
+    @property
+    def has_noise(self) -> bool:
+        return self.signal.noise_name is not None
+
     def filling_of(self, rows: Tensor) -> Filling | None:
         """As of every sampled task; none in so many dimensions that all is gap."""
         if self.in_dim > _FILLED:
             return None
         x, y = self.load(rows)
         counted = y[:, -1] > 0  # what has no weight has no say
-        filling = point_filling(x[counted], y[counted, :-1])
+        filling = point_filling(x[counted], y[counted, :-1], y[counted, -1])
         return Filling(filling.x, torch.cat((filling.y, torch.ones(len(filling.y), 1)), dim=1))
 
     def load(self, piece: slice | Tensor) -> Chunk:
@@ -181,7 +186,7 @@ def _seen(signal: PointSignal, observe: str, seed: int) -> Tensor | None:
         raise UserError(f"points are observed by all or random:FRACTION, got {observe!r}; try random:0.8")
     mask = observed(observe, (len(signal),), seed)
     if mask.all():
-        raise UserError(f"observe={observe} sees every point, so nothing is held out; say all")
+        raise UserError(f"observe={observe} sees every point, so nothing is held out; say all", arguments=["observe"])
     return torch.from_numpy(np.flatnonzero(mask))
 
 

@@ -18,10 +18,10 @@ from alfilter.core.residual_loss import ResidualLoss
 from alfilter.errors import UserError
 from alfilter.evaluate import Evaluate, Scores, distances_at, surface_of
 from alfilter.geometry.distance import nearest_points
+from alfilter.geometry.distance_worker import DistanceWorker
 from alfilter.geometry.repair import MANY, Triangles
 from alfilter.geometry.strays import Clearance
 from alfilter.geometry.surface import Surface
-from alfilter.geometry.worker import DistanceWorker
 from alfilter.metrics.shape import compare
 from alfilter.runtime.fork_pool import shared_copy
 from alfilter.signals import ShapeSignal, Signal, read_shape
@@ -68,7 +68,9 @@ class SdfTask(Task):
         check_signal(self, signal, ShapeSignal)
         assert isinstance(signal, ShapeSignal)
         if observe != "all":
-            raise UserError(f"a shape is seen as a whole, observe={observe} is for pictures; leave it out")
+            raise UserError(
+                f"a shape is seen as a whole, observe={observe} is for pictures; leave it out", arguments=["observe"]
+            )
         self.signal, self.seed = signal, seed
         self.block, self.reuse, self.window = block, reuse, window
         self.sampling = SOURCE

@@ -18,7 +18,7 @@ from alfilter.methods import Field, build, method, parameter_count, training
 from alfilter.signals import GridSignal
 from alfilter.tasks import GridTask
 from alfilter.testing.parts import check_encoding, check_network
-from alfilter.testing.promises import (
+from alfilter.testing.properties import (
     check_gradients,
     check_module,
     check_precision,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from alfilter.encodings import Encoding
 from alfilter.networks import Network
-from alfilter.testing.promises import check_module, class_name, points, same_state
+from alfilter.testing.properties import check_module, class_name, points, same_state
 
 
 def check_encoding(encoding: Encoding | Callable[[int], Encoding], *, tolerance: float = 2e-3) -> None:

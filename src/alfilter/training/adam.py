@@ -1,4 +1,4 @@
-"""Adam in a page: two groups of parameters, each with its rate, every number in reach of a checkpoint."""
+"""Adam with a learning rate per group of parameters, whose whole state a checkpoint can save."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.ops.dispatch import can_use_kernels, load_kernels
 from alfilter.runtime.flat_params import coalesce, flat_zeros
-from alfilter.runtime.thread_pool import for_slices
-
-_SWEEP_WORTH_SHARING = 1 << 18  # numbers: adding up and zeroing gradients, too, an update is worth waking a thread for
+from alfilter.runtime.fused_adam import can_fuse, fused_update
 
 
 @dataclass
@@ -71,7 +68,7 @@ class Adam:
 
     def adds_up(self) -> bool:
         """Whether `step` can add up the gradients of several workers itself: nothing of it needs to see their sum."""
-        return self.clip is None and not self.amsgrad and all(_fusible(p) for p in self.parameters())
+        return self.clip is None and not self.amsgrad and all(can_fuse(p) for p in self.parameters())
 
     @torch.no_grad()
     def step(self, factor: float = 1.0, sums: Tensor | None = None) -> None:
@@ -89,7 +86,7 @@ class Adam:
             keep, scale = 1 - rate * group.weight_decay, rate / (1 - self.beta1**self.steps)
             numbers = (1 - self.beta1, self.beta2, 1 - self.beta2, fade, self.epsilon, scale, keep)
             for arrays in runs:
-                _update(arrays, numbers, sums)
+                fused_update(arrays, numbers, sums)
             for p, m in alone:
                 assert p.grad is not None
                 p.mul_(keep)
@@ -106,10 +103,10 @@ class Adam:
             moments, updates = iter(self.moments), []
             for group in self.groups:
                 moved = [(p, m) for p, m in zip(group.params, moments, strict=False) if p.grad is not None]
-                quick = [m.peak is None and _fusible(p) for p, m in moved]
-                rows = [(p, _grad(p), m.mean, m.square) for (p, m), one in zip(moved, quick, strict=True) if one]
+                fused = [m.peak is None and can_fuse(p) for p, m in moved]
+                rows = [(p, _grad(p), m.mean, m.square) for (p, m), one in zip(moved, fused, strict=True) if one]
                 runs = [tuple(t.numpy() for t in run) for run in coalesce(rows)]
-                updates.append((runs, [pair for pair, one in zip(moved, quick, strict=True) if not one]))
+                updates.append((runs, [pair for pair, one in zip(moved, fused, strict=True) if not one]))
             self._known = places, updates
         return self._known[1]
 
@@ -123,29 +120,6 @@ class Adam:
                 g.mul_(longest / length)
 
 
-def _update(arrays: Sequence[NDArray[np.float32]], numbers: tuple[float, ...], sums: Tensor | None) -> None:
-    """The compiled update; of many numbers on all cores, which each take a slice of them."""
-    constants = [np.float32(number) for number in numbers]
-    kernels = load_kernels("adam")
-    if sums is None:
-        for_slices(lambda part: kernels.adam_update(*(array[part] for array in arrays), *constants), len(arrays[0]))
-        return
-    (p, grad, mean, square), rows = arrays, sums.numpy()
-    first = (grad.ctypes.data - sums.data_ptr()) // sums.element_size()
-
-    def sweep(part: slice) -> None:
-        slices = p[part], rows, first + part.start, mean[part], square[part]
-        kernels.adam_update_sums(*slices, *constants)
-
-    for_slices(sweep, len(p), _SWEEP_WORTH_SHARING)
-
-
 def _grad(p: Tensor) -> Tensor:
     assert p.grad is not None
     return p.grad
-
-
-def _fusible(p: Tensor) -> bool:
-    """Whether the compiled update may run: contiguous numbers, as the moments' are then, and as `fused` says."""
-    there = p.grad is None or p.grad.is_contiguous()
-    return p.is_contiguous() and there and can_use_kernels(p if p.dim() > 1 else p.view(1, -1))

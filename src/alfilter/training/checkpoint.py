@@ -43,9 +43,7 @@ def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Positi
         if moments.peak is not None:
             tensors[f"optimiser.{index}.peak"] = moments.peak
     tensors["random"] = torch.get_rng_state()
-    copies = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    header = {"format": FORMAT, **asdict(position), "run": identity}
-    write_tensors(path, copies, header)
+    write_tensors(path, tensors, {"format": FORMAT, **asdict(position), "run": identity})
 
 
 def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[str, Any]) -> Position:
@@ -70,7 +68,9 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
         raise
     except (RuntimeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         reason = " ".join(str(error).split())[:120]
-        raise UserError(f"{path} does not fit this run ({reason}); start again without it") from error
+        raise UserError(
+            f"{path} does not fit this run ({reason}); start again without it", arguments=["overwrite"]
+        ) from error
 
 
 def _restore(target: Tensor, stored: Tensor) -> None:
@@ -91,13 +91,14 @@ def _position(header: dict[str, Any]) -> Position:
 
 def _check_identity(path: Path, stored: Any, identity: dict[str, Any]) -> None:
     if not isinstance(stored, dict):
-        raise UserError(f"{path} does not say which run it belongs to; start again without it")
+        raise UserError(f"{path} does not say which run it belongs to; start again without it", arguments=["overwrite"])
     for key, value in identity.items():
         before = without_removed(stored.get(key), value)
         if before != value:
             old, new = first_difference(before, value)
             raise UserError(
-                f"the run to resume has {key} {old}, this one {new}; give the same settings, or start again"
+                f"the run to resume has {key} {old}, this one {new}; give the same settings, or start again",
+                arguments=["overwrite"],
             )
 
 

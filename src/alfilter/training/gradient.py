@@ -5,23 +5,32 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.methods import Field
-from alfilter.ops.grad_buffers import grad_buffers
-from alfilter.ops.grid_mlp import GridGradient
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
 from alfilter.runtime.memory import huge_page_zeros
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
-from alfilter.training.grid_field import compiled_steps, has_compiled_step
 
-Moment = tuple[int, int, float, bool]  # step, seed, factor of the rates, whether the sums are zero
+
+class Moment(NamedTuple):
+    """What every worker needs to know of a step. factor, settled: see `accumulate_gradient`.
+
+    zeroed: whether the sums are zero.
+    """
+
+    step: int
+    seed: int
+    factor: float
+    settled: bool
+    zeroed: bool
 
 
 @dataclass(frozen=True)
@@ -44,8 +53,8 @@ class GradientWorkers:
     see parameters and gradients in shared memory, and the task as it was then. With several processes under torchrun,
     `first` is the position of this process's first worker among the `total` of all.
 
-    Fields with a compiled step (`grid_field`) run it in threads: one call that holds no interpreter lock and adds to
-    the worker's sums. These must be zero before; `Adam.step` leaves them so.
+    Fields with a compiled step (`Field.compiled`) run it in threads: one call that holds no interpreter lock and adds
+    to the worker's sums. These must be zero before; `Adam.step` leaves them so.
 
     `close` ends the worker processes and gives the field storage of its own again.
     """
@@ -58,7 +67,7 @@ class GradientWorkers:
         self.should_stop: Callable[[], bool] = lambda: False
         self._job: tuple[Task, Training]  # what the pool was started for
         self._pool: ForkPool[Moment, Share] | None = None
-        self._compiled: list[GridGradient] = []  # every worker's step, if the field has a compiled one
+        self._compiled: list[Callable[..., float]] = []  # every worker's step, if the field has a compiled one
         self._sums = torch.zeros(0, 0)  # (workers, total): the gradient of each, all parameters in one buffer
         self._zeroed = True
         self._apart = False  # whether the last step's sums are still to be added up
@@ -66,13 +75,15 @@ class GradientWorkers:
         self._params = list(field.parameters())
         self._stop = torch.zeros(1, dtype=torch.uint8)
 
-    def run(self, task: Task, setting: Training, step: int, seed: int, factor: float = 1.0) -> list[Share]:
-        """Every worker's share of a step. factor: see `accumulate_gradient`."""
+    def run(
+        self, task: Task, setting: Training, step: int, seed: int, factor: float = 1.0, settled: bool = False
+    ) -> list[Share]:
+        """Every worker's share of a step. factor, settled: see `accumulate_gradient`."""
         if self._pool is None or self._job != (task, setting):
             self._pool = self._start(task, setting)
         self._stop.zero_()
         zeroed, self._zeroed = self._zeroed, False
-        return self._pool.run((step, seed, factor, zeroed))
+        return self._pool.run(Moment(step, seed, factor, settled, zeroed))
 
     def close(self) -> None:
         """End the worker processes; the field gets storage of its own."""
@@ -83,17 +94,20 @@ class GradientWorkers:
         params = [p.data.clone() for p in self.replicas[0].parameters()]
         self._rebind_storage([*params, *(b.data.clone() for b in self.replicas[0].buffers())])
 
-    def gather(self, shares: list[Share], whole: bool = True) -> None:
+    def gather(self, shares: list[Share], whole: bool = True, settled: bool = False) -> None:
         """Add the replicas' gradients to the field's, then the other processes', always in the same order.
 
-        whole: otherwise adding up the replicas' may be left to `Adam.step`, which gets them by `take_sums`.
+        whole: otherwise adding up the replicas' may be left to `Adam.step`, which gets them by `take_sums`. settled:
+        the filter's own parameters get no gradient.
         """
         mine, *others = self._sums
         self._apart = bool(self._compiled) and not whole and self.processes.size == 1
         for other in others if not self._apart else ():
             for_slices(lambda part, more=other: mine[part].add_(more[part]), len(mine))  # type: ignore[misc]
+        fixed = {p.data_ptr() for p in self.replicas[0].encoding.filter_parameters()} if settled else set()
         for i, (p, buffer) in enumerate(zip(self._params, self._buffers[0], strict=True)):
-            p.grad = buffer if self._compiled or any(share.reached[i] for share in shares) else None
+            learned = self._compiled or any(share.reached[i] for share in shares)
+            p.grad = buffer if learned and p.data_ptr() not in fixed else None
         self.processes.all_reduce_gradients(self.replicas[0].parameters())
 
     def add_penalty(self, penalty: Tensor) -> float:
@@ -106,12 +120,24 @@ class GradientWorkers:
             for i, grad in enumerate(torch.autograd.grad(penalty, self._params, allow_unused=True)):
                 if grad is None:
                     continue
-                for others in self._buffers[1:] if self._apart else ():
-                    self._buffers[0][i].add_(others[i])
-                    others[i].zero_()
+                self._add_up(i)
                 total = self._params[i].grad
                 self._params[i].grad = grad if total is None else total.add_(grad)
         return penalty.item()
+
+    def scale_filter(self, factor: float) -> None:
+        """Multiply the gradient of the filter's own parameters."""
+        own = {p.data_ptr() for p in self.replicas[0].encoding.filter_parameters()}
+        for i, p in enumerate(self._params):
+            if p.data_ptr() in own and p.grad is not None:
+                self._add_up(i)
+                p.grad.mul_(factor)
+
+    def _add_up(self, i: int) -> None:
+        """Add up the workers' gradients of one parameter, if they are still apart."""
+        for others in self._buffers[1:] if self._apart else ():
+            self._buffers[0][i].add_(others[i])
+            others[i].zero_()
 
     def take_sums(self) -> Tensor | None:
         """All workers' gradients, (workers, total), for `Adam.step` to add up and zero; None once they are added up."""
@@ -128,7 +154,7 @@ class GradientWorkers:
         self._sums, self._zeroed = into(params.new_zeros(len(self.replicas), layout.total)), True
         self._buffers = [layout.views(total) for total in self._sums]
         self._stop = shared_copy(self._stop)
-        self._compiled = compiled_steps(self.replicas[0], task, params, self._sums) if compiled else []
+        self._compiled = _compiled_steps(self.replicas[0], task, params, self._sums) if compiled else []
         forked = False if compiled else None
         return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start, forked=forked)
 
@@ -151,68 +177,69 @@ class GradientWorkers:
 
     def _work(self, position: int, moment: Moment) -> Share:
         """A worker's share of a step: samples, and the values filled in between them if they have a weight."""
-        step, seed, factor, zeroed = moment
         if self._compiled:  # it adds to the sums itself
-            if not zeroed:
+            if not moment.zeroed:
                 self._sums[position].zero_()
-            return Share(self._terms(position, step, seed, factor), [], bool(self._stop.item()))
+            return Share(self._terms(position, moment), [], bool(self._stop.item()))
         self.replicas[position].zero_grad(set_to_none=True)  # the first piece's is taken as it is, not added to zeros
-        params = self.replicas[position].parameters()
-        with grad_buffers({p.data_ptr(): buffer for p, buffer in zip(params, self._buffers[position], strict=True)}):
-            terms = self._terms(position, step, seed, factor)
+        replica = self.replicas[position]
+        pairs = zip(replica.parameters(), self._buffers[position], strict=True)
+        with replica.encoding.grad_buffers({p.data_ptr(): buffer for p, buffer in pairs}):
+            terms = self._terms(position, moment)
         return Share(terms, self._copy_gradients(position), bool(self._stop.item()))
 
-    def _terms(self, position: int, step: int, seed: int, factor: float) -> dict[str, float]:
+    def _terms(self, position: int, moment: Moment) -> dict[str, float]:
         """A worker's part of every loss term, whose gradient it has."""
         task, setting = self._job
-        terms = {"data": self._samples(position, step, seed)}
+        terms = {"data": self._samples(position, moment)}
         if setting.fill > 0 and task.filling() is not None:
-            terms["fill"] = self._filled(position, step, seed)
+            terms["fill"] = self._filled(position, moment)
         if setting.detail > 0 and task.pyramid() is not None:
-            terms["detail"] = self._coarser(position, step, seed, setting.detail * factor)
+            terms["detail"] = self._coarser(position, moment, setting.detail * moment.factor)
         return terms
 
-    def _samples(self, position: int, step: int, seed: int) -> float:
+    def _samples(self, position: int, moment: Moment) -> float:
         """The data loss of a worker's pieces; it ends early when asked to stop."""
         (task, setting), field, share = self._job, self.replicas[position], 0.0
         total, size = self._sizes(task, setting)
-        pieces = task.pieces(step, seed, setting.batch, size)
+        pieces = task.pieces(moment.step, moment.seed, setting.batch, size)
         for number in range(self.first + position, len(pieces), self.total):
             if position == 0 and self.should_stop():
                 self._stop.fill_(1)
             if self._stop.item():
                 break
-            share += self._backward(position, on_device(task.load(pieces[number]), field), total)
+            share += self._backward(position, on_device(task.load(pieces[number]), field), total, moment)
         return share
 
-    def _backward(self, position: int, chunk: Chunk, total: int, weight: float = 1.0) -> float:
+    def _backward(self, position: int, chunk: Chunk, total: int, moment: Moment, weight: float = 1.0) -> float:
         """Add the gradient of a piece's share in the mean loss of `total` samples; the share itself."""
         if self._compiled:
-            return self._compiled[position](*chunk, weight / total)
+            return self._compiled[position](*chunk, weight / total, settled=moment.settled)
         return _backward(self.replicas[position], self._job[0], chunk, total, weight)
 
-    def _filled(self, position: int, step: int, seed: int) -> float:
+    def _filled(self, position: int, moment: Moment) -> float:
         """The loss against the filling at a worker's share of the unseen samples."""
         (task, setting), field, share = self._job, self.replicas[position], 0.0
         filling = task.filling()
         assert filling is not None
-        between = filling.pieces(step, seed, *self._sizes(task, setting))
+        between = filling.pieces(moment.step, moment.seed, *self._sizes(task, setting))
         count = sum(len(piece) for piece in between)
         for number in range(self.first + position, len(between), self.total):
-            share += self._backward(position, on_device(filling.load(between[number]), field), count, setting.fill)
+            chunk = on_device(filling.load(between[number]), field)
+            share += self._backward(position, chunk, count, moment, setting.fill)
         return share
 
-    def _coarser(self, position: int, step: int, seed: int, weight: float) -> float:
+    def _coarser(self, position: int, moment: Moment, weight: float) -> float:
         """The loss of a worker's share of the signal's coarser levels of detail, each with the filter capped there."""
         (task, setting), field, share = self._job, self.replicas[position], 0.0
         levels = task.pyramid()
         assert levels is not None
-        pieces = levels.pieces(step, seed, *self._sizes(task, setting))
+        pieces = levels.pieces(moment.step, moment.seed, *self._sizes(task, setting))
         factor = weight / sum(len(piece) for piece in pieces)
         for number in range(self.first + position, len(pieces), self.total):
             x, y, cycles = levels.load(pieces[number])
             if self._compiled:
-                share += self._compiled[position](x, y, factor, field.encoding.alpha_at(cycles))
+                share += self._compiled[position](x, y, factor, field.encoding.alpha_at(cycles), moment.settled)
             else:
                 x, y, cycles = (t.to(field.shift.device) for t in (x, y, cycles))
                 share += _add_gradient(field.limited(x, cycles), task, y, factor)
@@ -240,6 +267,9 @@ class GradientWorkers:
         return [grad is not None for grad in grads]
 
 
+LEAST_ERROR = 1e-14  # below float32's rounding: no division by zero
+
+
 def accumulate_gradient(
     gradient_workers: GradientWorkers,
     task: Task,
@@ -249,16 +279,18 @@ def accumulate_gradient(
     should_stop: Callable[[], bool] = lambda: False,
     whole: bool = True,
     factor: float = 1.0,
+    settled: bool = False,
 ) -> dict[str, float] | None:
-    """Set the gradient of one batch and return the loss terms; None when asked to stop on the way.
+    """Set the gradient of one batch and return the loss terms; None when stopped before the end.
 
     The loss is a mean over the batch, so every piece contributes its sum divided by the batch's size: the gradient is
-    that of one pass over the whole batch, while the activations of only one piece per core are alive. Pieces are dealt
+    that of one pass over the whole batch, while the activations of only one piece per core are alive. Pieces go
     round-robin to the workers of all processes, so the result depends on the number of cores and on nothing else.
 
     whole: otherwise the workers' gradients may not be added up yet, and `Adam.step` takes what `take_sums` gives.
     factor: what the learning rates are multiplied with. The weight of the levels of detail falls with them: at the
-    end, when errors at full size are far smaller than theirs, they would outweigh it.
+    end, when errors at full size are far smaller than theirs, they would outweigh it. settled: the filter stays where
+    it is, and its penalties are no longer added.
     """
     if setting.fill > 0:
         task.filling()  # made once, here
@@ -266,20 +298,37 @@ def accumulate_gradient(
         task.pyramid()
     task.prepare(step, seed, setting.batch)
     gradient_workers.should_stop = should_stop
-    shares = gradient_workers.run(task, setting, step, seed, factor)
+    shares = gradient_workers.run(task, setting, step, seed, factor, settled)
     names = list(shares[0].terms)
     sums = [sum(share.terms[name] for share in shares) for name in names]
     *sums, stops = gradient_workers.processes.all_reduce([*sums, float(shares[0].stopped)])
     if stops:
         return None
-    gradient_workers.gather(shares, whole)
+    gradient_workers.gather(shares, whole, settled)
     terms = dict(zip(names, sums, strict=True))
     encoding = gradient_workers.replicas[0].encoding
+    if settled:
+        return terms
     if setting.tv > 0:
         terms["tv"] = gradient_workers.add_penalty(setting.tv * encoding.smoothness(setting.tv_reduction))
     if setting.parsimony > 0:  # relative to the error, whatever its size: the gradient of log(error) + λ · mean(α)/L
         terms["parsimony"] = gradient_workers.add_penalty(setting.parsimony * sum(sums) * encoding.parsimony())
+    if setting.filter_loss == "log":  # Adam remembers squared gradients: as the error falls, α would hardly move
+        gradient_workers.scale_filter(1 / max(sum(sums), LEAST_ERROR))
     return terms
+
+
+def has_compiled_step(field: Field, task: Task) -> bool:
+    """Whether a worker's share of a step can be one compiled call: a grid, and a loss that is a power of the error."""
+    return task.residual_loss() is not None and field.compiled() is not None
+
+
+def _compiled_steps(field: Field, task: Task, params: Tensor, sums: Tensor) -> list[Callable[..., float]]:
+    """Every worker's compiled step. params: all parameters in one buffer, (total,). sums: (workers, total)."""
+    compiled, loss = field.compiled(), task.residual_loss()
+    assert compiled is not None
+    assert loss is not None
+    return [compiled.gradient(loss, params, total) for total in sums]
 
 
 def _backward(field: Field, task: Task, chunk: Chunk, total: int, weight: float = 1.0) -> float:

@@ -25,10 +25,10 @@ from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
-from alfilter.training.goal import follow, judge, measured_quality, seems_reached
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
-from alfilter.training.kernels import prepare_kernels
-from alfilter.training.schedule import rate_factor
+from alfilter.training.precompile import precompile
+from alfilter.training.schedule import is_settled, rate_factor
+from alfilter.training.stopping import measured_quality, record_quality, seems_reached, update_running_loss
 
 _KEEP_EVERY = 20  # steps between two copies of a model whose loss was finite
 _EVERY_STEP = 100  # steps logged one by one before every tenth
@@ -89,12 +89,13 @@ def fit(
     it, such as steps=1000. seed: of the sampling. checkpoint: a file to continue from if it is there and to keep the
     run's state in, written every `checkpoint_every` seconds. on_progress: called after every step. on_log: called with
     every line of the history. on_start: called once with the step the run begins at. should_stop: asked between
-    passes; True ends the run in good order. done: steps and seconds that the field was trained before; the run counts
+    passes; True ends the run cleanly. done: steps and seconds that the field was trained before; the run counts
     on from there, with an optimiser and a cosine schedule that start over.
 
     Under torchrun all processes call this with the same field and task; the first one alone writes the checkpoint, and
     all must be able to read it.
     """
+    _check_kinds(field, task)
     setting = _setting(field, task, training, overrides)
     processes = current()
     _check_sizes(field, task)
@@ -117,7 +118,9 @@ def fit(
     processes.check_same([position.step, *(float(p.detach().sum()) for p in field.parameters())], "states")
     good: dict[str, Tensor] = _copy(field)
     history: list[dict[str, Any]] = []
-    prepare_kernels(field, task, setting, optimiser)
+    if setting.fill > 0:
+        task.filling()  # no step of a short budget is lost to it, and no rate falls before the first step
+    precompile(field, task, setting, optimiser)
     if on_start is not None:
         on_start(position.step)
     now = clock(setting)
@@ -128,11 +131,13 @@ def fit(
 
     with closing(GradientWorkers(field, processes)) as gradient_workers:
         while not (finished := _is_over(setting, position)):
-            factor = rate_factor(setting, position.step, _share(setting, position), restarted=position.first_step > 0)
+            over = _share(setting, position)
+            factor = rate_factor(setting, position.step, over, restarted=position.first_step > 0)
             try:
                 terms = accumulate_gradient(
-                    gradient_workers, task, setting, position.step, seed, should_stop, whole, factor
-                )
+                    gradient_workers, task, setting, position.step, seed, should_stop, whole, factor,
+                    is_settled(setting, over),
+                )  # fmt: skip
             except (WorkerLost, MemoryError):  # the step was not taken: what was learned before is kept
                 if path is not None and processes.is_main:
                     write_checkpoint(path, field, optimiser, position, identity)
@@ -155,9 +160,9 @@ def fit(
             # before anything is kept: a state includes its adaptation
             adapt(field, task, setting, position.step, seed, _share(setting, position))
             position.seconds = processes.from_main(now() - began)  # one clock decides for all
-            follow(position, terms["data"])
+            update_running_loss(position, terms["data"])
             if seems_reached(position, task, setting):  # the terms are the same in all processes
-                judge(position, processes.from_main(measured_quality(field, task, setting, seed)), setting)
+                record_quality(position, processes.from_main(measured_quality(field, task, setting, seed)), setting)
             if position.step <= _EVERY_STEP or position.step % 10 == 0 or _is_over(setting, position):
                 line = _log_line(position, terms, task, setting, factor)
                 history.append(line)
@@ -212,6 +217,14 @@ def _preset_name(field: Field) -> str:
     """The preset a field was built with; for options of its own `paper`, or `default` if its method has no `paper`."""
     presets = method(field.spec["method"]).presets
     return field.spec.get("preset") or ("paper" if "paper" in presets else "default")
+
+
+def _check_kinds(field: Any, task: Any) -> None:
+    if not isinstance(field, Field):
+        raise UserError(f"fit takes a field, got {type(field).__name__}; alfilter.build(METHOD, …) makes one")
+    if not isinstance(task, Task):
+        ways = "alfilter.ImageTask.from_file(…) or .from_array(…) makes one of a picture, other tasks of other signals"
+        raise UserError(f"fit takes a task, got {type(task).__name__}; {ways}")
 
 
 def _check_sizes(field: Field, task: Task) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as serialise
 from torch.overrides import TorchFunctionMode
 
 from alfilter.config import without_removed
 from alfilter.errors import UserError
-from alfilter.files import write_bytes
+from alfilter.files import replacing
 from alfilter.methods import METHODS, Field, build, preset
+from alfilter.training.tensor_stream import write_stream
 
 FORMAT = 1
 _KEY = "alfilter"
@@ -44,8 +44,7 @@ def save(field: Field, path: str | Path, *, method: str | None = None, **setting
             "register its method and give its name: save(field, path, method=NAME, …), or make it with alfilter.build"
         )
     header = {"format": FORMAT, **field.spec, "signal": field.signal}
-    tensors = {name: value.detach().cpu().contiguous() for name, value in field.state_dict().items()}
-    write_tensors(path, tensors, header)
+    write_tensors(path, field.state_dict(), header)
 
 
 def _named(field: Field, method: str, settings: dict[str, Any]) -> Field:
@@ -117,8 +116,8 @@ class _Bounded(TorchFunctionMode):
 
 def write_tensors(path: str | Path, tensors: dict[str, torch.Tensor], header: dict[str, Any]) -> None:
     """Tensors and a JSON header in one safetensors file, whole or not at all."""
-    # in memory first: the library's own way to a file leaves a temporary of its own behind when it is killed
-    write_bytes(path, serialise(tensors, metadata={_KEY: json.dumps(header, sort_keys=True)}))
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        write_stream(file, tensors, {_KEY: json.dumps(header, sort_keys=True)})
 
 
 def read_tensors(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
@@ -154,7 +153,7 @@ def check_format(file: Path, header: Any) -> None:
 
 
 def _check_known(path: str | Path, header: dict[str, Any]) -> None:
-    """Refuse a field whose method is not here, and say where it can be had."""
+    """Refuse a field whose method is not here, and say where to get it."""
     name, provider = header.get("method"), header.get("provider")
     if not isinstance(name, str) or name in METHODS:
         return
@@ -162,7 +161,7 @@ def _check_known(path: str | Path, header: dict[str, Any]) -> None:
     if where == "package":
         remedy = f"it is provided by the package {source}, which is not installed here; pip install {source}"
     elif where == "module":
-        remedy = f"it was registered by the module {source}; import that, or call alfilter.register, before loading"
+        remedy = f"it was registered by the module {source}; import that first ('alfilter --import {source} …')"
     else:
         remedy = "upgrade alfilter, or fit it again"
     raise UserError(f"{path} describes a field that cannot be built: unknown method {name!r}; {remedy}")

@@ -1,4 +1,4 @@
-"""How the learning rates fall: pure functions of where the run stands."""
+"""How the learning rates fall: pure functions of its progress."""
 
 from __future__ import annotations
 
@@ -7,6 +7,17 @@ import math
 from alfilter.config import Training
 
 _RISE = 0.02  # share of the run over which the rates rise when an optimiser without memory takes over
+
+
+def is_settled(setting: Training, progress: float) -> bool:
+    """Whether α has found its place, so that from here on the features alone are learned.
+
+    α is shared by many samples: near the end of a run its small moves disturb all of them.
+
+    >>> is_settled(Training(settle=0.5), 0.4), is_settled(Training(settle=0.5), 0.5), is_settled(Training(), 1.0)
+    (False, True, False)
+    """
+    return setting.settle < 1 and progress >= setting.settle
 
 
 def rate_factor(setting: Training, step: int, progress: float, restarted: bool = False) -> float:

@@ -63,7 +63,7 @@ class Model:
     @property
     def _size(self) -> Shape:
         if len(self.shape) != 2:
-            raise UserError(f"a brush steers pictures, the model is a {self.layout.thing}; cap its detail instead")
+            raise UserError(f"a brush steers pictures, the model is a {self.layout.noun}; cap its detail instead")
         return self.shape[0], self.shape[1]
 
     def variant(self, moment: int | None, original: bool) -> Field:

@@ -35,7 +35,7 @@ def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
     if field.signal.get("kind") == "audio":
         if len(paths) > 1:
             raise UserError(f"{paths[0]} is a sound and is shown alone; leave the other models out")
-        known = None if reference is None else given_reference(reference, field, "sound")
+        known = None if reference is None else read_reference(reference, field, "sound")
         return SoundViewer(field, model_name(file), known)
     models = grid_models(opened)
     return PictureViewer(models, open_reference(reference, models))
@@ -63,7 +63,7 @@ def grid_models(opened: Sequence[Opened]) -> list[Model]:
     for file, field in opened:
         kind = field.signal.get("kind") or "nothing yet"
         if kind not in LAYOUTS:
-            known = ", ".join(layout.thing for layout in LAYOUTS.values())
+            known = ", ".join(layout.noun for layout in LAYOUTS.values())
             todo = f"'alfilter export {file} map.html' writes a page" if kind == "points" else f"give one of {known}"
             raise UserError(f"{file} represents {kind}, which has no page of planes; {todo}")
         if kind != opened[0][1].signal.get("kind"):
@@ -86,15 +86,15 @@ def open_reference(path: str | None, models: Sequence[Model]) -> tuple[str, Grid
             if isinstance(signal, GridSignal) and (signal.shape, signal.out_dim) == (shape, channels):
                 return copy.name, signal
         return None
-    return given_reference(path, models[0].original, models[0].layout.thing)
+    return read_reference(path, models[0].original, models[0].layout.noun)
 
 
-def given_reference(path: str, field: Field, thing: str) -> tuple[str, GridSignal]:
+def read_reference(path: str, field: Field, noun: str) -> tuple[str, GridSignal]:
     """The fitted signal in a file; another one is refused by its size."""
     signal, shape = open_signal(path), tuple(field.signal["shape"])
     if not isinstance(signal, GridSignal) or signal.shape != shape or signal.out_dim != field.out_dim:
         size = f"{'x'.join(map(str, reversed(shape)))} with {field.out_dim} channels"
-        raise UserError(f"the reference must be the fitted {thing}, {size}; {path} is another")
+        raise UserError(f"the reference must be the fitted {noun}, {size}; {path} is another")
     return Path(path).name, signal
 
 

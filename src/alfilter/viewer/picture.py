@@ -50,7 +50,7 @@ class PictureViewer(Viewer):
         self.reference = reference
         self.cache = Cache()
         self.tiles = BoundedExecutor(max(1, torch.get_num_threads() // 4), _MAX_QUEUED)
-        self.quick = BoundedExecutor(1, _MAX_QUEUED)  # a place under the cursor does not wait for tiles
+        self.cursor_executor = BoundedExecutor(1, _MAX_QUEUED)  # a place under the cursor does not wait for tiles
 
     @property
     def reads(self) -> Mapping[str, Answer]:
@@ -68,7 +68,7 @@ class PictureViewer(Viewer):
 
     def close(self) -> None:
         self.tiles.close()
-        self.quick.close()
+        self.cursor_executor.close()
 
     def warm_up(self) -> None:
         for model in self.models:
@@ -131,7 +131,7 @@ class PictureViewer(Viewer):
         if not (-0.5 <= row <= section.size[0] - 0.5 and -0.5 <= column <= section.size[1] - 0.5):
             raise UserError("the place lies outside the plane")
         detail = self._detail(model, request)
-        return self.quick.run(
+        return self.cursor_executor.run(
             lambda: self._probe(self._variant(model, request), detail, section, (row, column)), request.is_wanted
         )
 
@@ -150,7 +150,7 @@ class PictureViewer(Viewer):
             raise UserError("a dab is a pair of numbers inside the picture")
         gesture = str(request.values.get("gesture", ""))[:64]
         radius, amount = request.number("radius"), request.number("amount")
-        box = self.quick.run(lambda: model.steer(gesture, places.flip(-1), radius, amount), request.is_wanted)
+        box = self.cursor_executor.run(lambda: model.steer(gesture, places.flip(-1), radius, amount), request.is_wanted)
         number = self.models.index(model)
         self.cache.drop(lambda key, index: key[:2] == (number, "current") and index.touches(box))
         return self._state(model) | {"box": list(box)}

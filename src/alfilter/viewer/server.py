@@ -7,6 +7,7 @@ unknown refused. No path of a request is ever opened.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import select
 import socket
@@ -236,6 +237,7 @@ class Handler(BaseHTTPRequestHandler):
         except Cancelled:
             self.close_connection = True
         except Exception as error:  # the page shows it instead of waiting for ever
+            logging.getLogger("alfilter").error("internal error in the answer to %s", self.path, exc_info=error)
             self._send_json(500, {"error": f"{type(error).__name__}: {error}"[:200]})
         else:
             if isinstance(result, Binary):

@@ -88,7 +88,9 @@ def paint(offset: Tensor, dabs: Tensor, brush: Brush, shape: Shape) -> tuple[Ten
     A dab at distance δ adds amount (1-(δ/ρ)²)² for δ < ρ = radius less one cell's diagonal, up to 0 at most.
     offset: (R_1, R_2, 1), at most 0. dabs: (n, 2) rows and columns in samples.
     """
-    spacing = [(n - 1) / max(1, nodes - 1) for n, nodes in zip(shape, offset.shape[:-1], strict=True)]  # samples a cell
+    spacing = [
+        (n - 1) / max(1, nodes - 1) for n, nodes in zip(shape, offset.shape[:-1], strict=True)
+    ]  # samples per cell
     reach = brush.radius - math.hypot(*spacing)
     if reach <= 0:
         raise UserError(f"this α grid is steered with a brush of more than {math.hypot(*spacing):.3g} samples")

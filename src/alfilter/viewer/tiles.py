@@ -81,7 +81,7 @@ class TileIndex:
         return min(MAX_SUBSAMPLES, max(1, math.ceil(1 / self.scale - 1e-6)))
 
     def places(self, shape: Shape, each: int = 1) -> tuple[Tensor, Tensor]:
-        """Rows and columns of the tile's pixels, in samples of the picture, float64; `each` evenly spread ones a pixel.
+        """Rows and columns of the tile's pixels, in samples of the picture, float64; `each` of them per pixel, evenly.
 
         Of several, none lies beyond the picture's edge.
 

@@ -10,6 +10,7 @@ from tests.support.commands import picture
 from alfilter.experiments import STUDIES
 from alfilter.experiments.compare.between import (
     BEST,
+    FILLING,
     IMAGES,
     SEARCHED,
     execute,
@@ -49,9 +50,9 @@ def test_a_small_trial_of_each_kind(tmp_path: Path) -> None:
         "al-sine", "p.png", preset="reconstruct", size=16, observe="every:2", settings=tiny, training={"steps": 3}
     )
     siren = replace(base, group="siren", method="siren", preset="paper")
-    simple = [Run(name, "p.png", method=name, size=16, observe="every:2") for name in PIXELS]
+    simple = [Run(name, "p.png", method=name, size=16, observe="every:2") for name in (*PIXELS, FILLING)]
     lines = [execute(run, str(tmp_path)) for run in (base, siren, *simple)]
-    assert {line["group"] for line in lines} == {"al-sine", "siren", *PIXELS}
+    assert {line["group"] for line in lines} == {"al-sine", "siren", FILLING, *PIXELS}
     assert all(line["heldout"]["psnr_between"] > 5 for line in lines)
     text = summarise(lines)
     assert "every:2 between, dB" in text

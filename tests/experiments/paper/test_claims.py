@@ -9,9 +9,9 @@ from tests.support.commands import alfilter, complaint
 from tests.support.result_lines import fitting_lines, line, written
 
 from alfilter.experiments import STUDIES
+from alfilter.experiments.committed import committed_lines, compact, keep, read_lines
 from alfilter.experiments.paper import sparse as gaps
 from alfilter.experiments.paper.claims import CLAIMS, SIZES, judged
-from alfilter.experiments.paper.committed import committed_lines, compact, keep, read_lines
 from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED
 
 Lines = list[dict[str, Any]]

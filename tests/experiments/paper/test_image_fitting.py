@@ -9,6 +9,7 @@ from tests.support.result_lines import scene
 
 from alfilter.experiments import Run, run_study
 from alfilter.experiments.paper import image_fitting as fitting
+from alfilter.methods import training
 from alfilter.report.figures.registry import write_figure
 from alfilter.signals import write_image
 
@@ -32,3 +33,13 @@ def test_a_tiny_twin_from_declaration_to_figure(tmp_path: Path) -> None:
         assert path is not None
         assert path.name == f"image-fitting-figure-{item}.png"
         assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_first_steps_are_those_of_the_full_protocol() -> None:
+    declared = fitting.first_runs()
+    wanted = {(row, image) for row in fitting.METHODS for image in fitting.FIRST_IMAGES}
+    assert {(run.group, run.image) for run in declared} == wanted
+    assert len({run.name for run in declared}) == len(declared)
+    assert {(run.size, run.preset) for run in declared} == {(None, "paper")}
+    assert (fitting.FIRST_STEPS.name, fitting.FIRST_STEPS.full) == ("first-steps", None)
+    assert training("al-sine", "paper").every > fitting.FIRST, "rates do not fall within them"

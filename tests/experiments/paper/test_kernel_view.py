@@ -59,5 +59,5 @@ def test_verdicts_compare_run_by_run() -> None:
         for part, ours in rows
         for line in lines(method, part, ours, passed)
     ]
-    found = [each.verdict for each in kernel_view._verdicts(every)]
-    assert found == [HOLDS, UNDECIDED, FAILS, HOLDS, FAILS, UNDECIDED, UNDECIDED]
+    verdicts = [each.verdict for each in kernel_view._verdicts(every)]
+    assert verdicts == [HOLDS, UNDECIDED, FAILS, HOLDS, FAILS, UNDECIDED, UNDECIDED]

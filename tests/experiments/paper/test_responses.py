@@ -19,4 +19,4 @@ def test_responses_and_their_verdicts(tmp_path: Path) -> None:
     path = write_figure("responses", "responses", lines, tmp_path)
     assert path is not None
     assert path.read_bytes().startswith(b"\x89PNG")
-    assert write_figure("order", "order", lines, tmp_path) is None
+    assert write_figure("methods-table", "methods-table", lines, tmp_path) is None

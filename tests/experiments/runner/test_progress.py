@@ -14,19 +14,19 @@ RUNS = [Run("first", "a.png"), Run("second", "b.png", seed=3)]
 
 
 def board() -> tuple[StudyProgress, list[str]]:
-    said: list[str] = []
-    return StudyProgress("study", RUNS, said.append), said
+    lines: list[str] = []
+    return StudyProgress("study", RUNS, lines.append), lines
 
 
 def test_plain_lines_tell_what_ended() -> None:
-    shown, said = board()
+    shown, lines = board()
     with shown:
         shown.note(Event("started", 0, "1"))
-        assert said == []
+        assert lines == []
         shown.note(Event("finished", 0, "1", {"metrics": {"psnr": 30.0}, "heldout": {"psnr": 20.0}}))
         shown.note(Event("lost", 1, "2", reason="killed by signal 9"))
         shown.note(Event("failed", 1, "2", reason="no such file"))
-    assert said == [
+    assert lines == [
         "1/2  first  a.png  30.00 dB seen, 20.00 dB held out",
         "worker 2 was lost (killed by signal 9); second  b.png  seed 3 is restarted",
         "2/2  second  b.png  seed 3  failed: no such file",
@@ -50,6 +50,6 @@ def test_the_table_shows_what_runs_now() -> None:
 
 
 def test_other_scores_are_named() -> None:
-    shown, said = board()
+    shown, lines = board()
     shown.note(Event("finished", 0, "1", {"metrics": {"chamfer": 1.25e-6, "note": None}, "heldout": None}))
-    assert said == ["1/2  first  a.png  chamfer 1.25e-06"]
+    assert lines == ["1/2  first  a.png  chamfer 1.25e-06"]

@@ -108,10 +108,10 @@ def check_complete(path: Path, serial: dict[str, Any]) -> None:
 
 def test_a_killed_process_costs_nothing_but_time(data: Path, serial: dict[str, Any]) -> None:
     (data / "armed").touch()
-    said: list[str] = []
-    run_study(read_study(str(data / "mine.py")), str(data), str(data / "pool"), 2, said.append)
+    messages: list[str] = []
+    run_study(read_study(str(data / "mine.py")), str(data), str(data / "pool"), 2, messages.append)
     assert not (data / "armed").exists()
-    assert sum("killed by signal 9" in line for line in said) == 1
+    assert sum("killed by signal 9" in line for line in messages) == 1
     check_complete(data / "pool" / "mine.jsonl", serial)
 
 
@@ -137,11 +137,11 @@ def test_a_line_says_all_about_its_run(data: Path, serial: dict[str, Any]) -> No
 
 
 def test_a_run_that_always_dies_is_given_up_and_the_others_are_kept(data: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     with pytest.raises(UserError, match=r"1 of 3 runs failed, the first: its worker was lost 3 times \(killed by"):
-        run_study(read_study(quick(data, "a", "dies", "b")), str(data), str(data / "out"), 2, said.append)
+        run_study(read_study(quick(data, "a", "dies", "b")), str(data), str(data / "out"), 2, messages.append)
     assert [line["metrics"] for line in lines_of(data / "out" / "quick.jsonl")] == [{"value": 0.0}, {"value": 2.0}]
-    assert sum("is restarted" in line for line in said) == 2
+    assert sum("is restarted" in line for line in messages) == 2
 
 
 def test_an_error_ends_its_run_only_and_the_command_repeats_it(data: Path) -> None:

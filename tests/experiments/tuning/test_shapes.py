@@ -12,7 +12,7 @@ from alfilter.experiments import STUDIES, run_study
 from alfilter.experiments.paper.shapes import METHODS
 from alfilter.experiments.tuning import shapes as shapes_search
 from alfilter.experiments.tuning.minute import draws
-from alfilter.experiments.tuning.shapes import BROAD, NARROW, OPTIONS, RATES, drawn
+from alfilter.experiments.tuning.shapes import BROAD, OPTIONS, RATES, drawn
 from alfilter.methods import METHODS as KNOWN
 from alfilter.methods import build, training
 from alfilter.tasks import SdfTask
@@ -50,11 +50,13 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     trimesh.creation.icosphere(subdivisions=2).export(tmp_path / "meshes" / "bunny.obj")
     monkeypatch.setattr(shapes_search, "RESOLUTION", 24)
     monkeypatch.setattr(shapes_search, "BUDGET", 0.1)
+    monkeypatch.setattr(shapes_search, "BROAD", 3)
+    monkeypatch.setattr(shapes_search, "NARROW", 2)
     monkeypatch.setattr(SdfTask, "compare", partialmethod(SdfTask.compare, points=2000, grid=32))
     study = STUDIES["shapes-search"]
     only = shapes_search.Study(study.name, lambda: shapes_search.runs()[1:2], study.summarise, study.execute)
     (line,) = run_study(only, str(tmp_path), str(tmp_path / "out"), 1, lambda line: None)
-    assert len(line["trials"]) == BROAD + NARROW
+    assert len(line["trials"]) == 3 + 2
     best = max(trial["metrics"].get("iou", 0.0) for trial in line["trials"])
     assert line["metrics"].get("iou", 0.0) == best
     assert study.summarise([line]).count("(best)") == 1

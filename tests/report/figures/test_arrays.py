@@ -11,7 +11,6 @@ from alfilter.errors import UserError
 from alfilter.report.figures.arrays import (
     curve,
     error_map,
-    heldout_curve,
     radial_spectrum,
     tapered,
     wants_log_steps,
@@ -99,12 +98,6 @@ def test_curve_drops_what_is_not_a_finite_number() -> None:
     steps, values = curve(history, "psnr")
     assert (steps.tolist(), values.tolist()) == ([0, 5], [10, 20])
     assert [len(part) for part in curve([], "psnr")] == [0, 0]
-
-
-def test_held_out_has_two_spellings() -> None:
-    assert heldout_curve([{"step": 1, "heldout_psnr": 9.0}])[1].tolist() == [9.0]
-    assert heldout_curve([{"step": 1, "heldout": {"psnr": 8.0}}])[1].tolist() == [8.0]
-    assert heldout_curve([{"step": 1, "heldout": None}])[1].tolist() == []
 
 
 def test_log_steps_need_two_decades() -> None:

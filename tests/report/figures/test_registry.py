@@ -29,4 +29,4 @@ def test_a_figure_is_called_like_its_lines(tmp_path: Path, monkeypatch: pytest.M
         assert path == tmp_path / file
         assert path.read_bytes() == b"drawn"
     assert write_figure("shape-views", "shape-views", [], tmp_path) is None
-    assert write_figure("order", "order", [], tmp_path) is None
+    assert write_figure("methods-table", "methods-table", [], tmp_path) is None

@@ -11,8 +11,7 @@ from tests.support.browser import opened
 from tests.support.commands import alfilter, complaint
 from tests.support.result_lines import fitting_lines, line, written
 
-from alfilter.report.overview.collect import Collection, collect
-from alfilter.report.overview.facts import Facts
+from alfilter.report.overview.collect import Collection, Facts, collect
 from alfilter.report.overview.html import render_overview
 
 FACTS = Facts(
@@ -81,7 +80,7 @@ def cells(page: Any, column: int) -> list[str]:
 
 
 def test_in_a_browser_columns_sort_and_the_slider_moves(page: Path) -> None:
-    with opened(page) as (tab, said):
+    with opened(page) as (tab, message):
         assert cells(tab, 0)[0] == "pe-mlp"
         head = tab.locator("#study-image-fitting th").nth(2)
         head.locator("button").click()
@@ -102,22 +101,22 @@ def test_in_a_browser_columns_sort_and_the_slider_moves(page: Path) -> None:
         right = versus.locator("select").nth(1)
         right.select_option(index=1)
         assert versus.locator("figure.right figcaption").text_content().startswith("pe-mlp")
-        assert said == []
+        assert message == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_wider_than_the_screen(page: Path, scheme: str) -> None:
-    with opened(page, 375, color_scheme=scheme) as (tab, said):
+    with opened(page, 375, color_scheme=scheme) as (tab, message):
         assert tab.evaluate("document.documentElement.scrollWidth") <= 375
-        assert said == []
+        assert message == []
 
 
 def test_on_paper_every_crop_is_shown(page: Path) -> None:
-    with opened(page, 720) as (tab, said):
+    with opened(page, 720) as (tab, message):
         tab.emulate_media(media="print")
         panes = tab.locator("#study-image-fitting .versus").first.locator(".stack figure")
         assert panes.count() == 7
         assert all(panes.nth(k).is_visible() for k in range(7))
         assert not tab.locator(".versus input").first.is_visible()
         assert len(tab.pdf(format="A4")) > 10_000
-        assert said == []
+        assert message == []

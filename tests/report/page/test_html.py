@@ -213,7 +213,7 @@ def test_the_options_are_folded() -> None:
 def test_the_folded_options_unfold_in_a_browser_and_on_paper(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text(page(), encoding="utf-8")
-    with opened(file) as (tab, said):
+    with opened(file) as (tab, message):
         cell = tab.get_by_text("options.levels")
         assert not cell.is_visible()
         tab.get_by_text("All 3 options").click()
@@ -221,4 +221,4 @@ def test_the_folded_options_unfold_in_a_browser_and_on_paper(tmp_path: Path) -> 
         tab.get_by_text("All 3 options").click()
         tab.emulate_media(media="print")
         assert cell.is_visible()
-        assert said == []
+        assert message == []

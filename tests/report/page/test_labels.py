@@ -7,11 +7,12 @@ from alfilter.tasks.open import TASKS
 
 
 def test_every_metric_has_a_name_digits_and_a_sentence() -> None:
-    for shown, unit, digits, sentence in METRICS.values():
-        assert shown
-        assert unit in ("", "dB")
-        assert 2 <= digits <= 6
-        assert sentence.endswith(".")
+    for metric in METRICS.values():
+        assert metric.name
+        assert metric.unit in ("", "dB")
+        assert 2 <= metric.digits <= 6
+        assert metric.meaning.endswith(".")
+        assert metric.better in (-1, 0, 1)
 
 
 def test_every_chart_has_a_heading_a_text_and_a_caption() -> None:

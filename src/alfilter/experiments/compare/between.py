@@ -22,6 +22,7 @@ SEARCHED = [f"div2k/{number:02d}.png" for number in (3, 9)]  # in no table
 SIZE, LARGE = 256, 512  # pictures are reduced to this side by area
 SECONDS = 60.0  # of a fit, on one core: two fits side by side take a minute on two cores
 GRID_SECONDS = 4.0  # of a grid, which has learned its samples by then
+FILLING = "the filling, without a field"
 OBSERVED = ("every:2", "random:0.35", "random:0.05")
 TERRAIN = "terrain"  # the elevation grid inside the matplotlib wheel
 MEASURED = ("random:0.02", "random:0.1")
@@ -80,20 +81,22 @@ def fitted(
 
 
 def _grids(observe: str, size: int) -> list[Run]:
+    filled: Options = {"fill": 1.0}
+    rows = {"al-grid": {}, "hash-grid": {}, "hash-grid, with the filling": filled}
     return [
-        fitted(name, observe, image, ({}, {}), name, GRID_SECONDS, size)
-        for name in ("al-grid", "hash-grid")
+        fitted(group.partition(",")[0], observe, image, ({}, recipe), group, GRID_SECONDS, size)
+        for group, recipe in rows.items()
         for image in IMAGES
     ]
 
 
 def runs() -> list[Run]:
-    """Interpolators; then by observation the methods at their best and the paper's setting; the terrain."""
-    rows = _interpolators(SIZE)
+    """Interpolators and grids, on pictures and terrain; then by observation the networks at their best."""
+    rows = _interpolators(SIZE) + [run for observe in OBSERVED for run in _grids(observe, SIZE)]
     for observe in MEASURED:
+        rows.append(Run("al-grid", TERRAIN, method="al-grid", preset="reconstruct", observe=observe))
         rows += [Run(name, TERRAIN, method=name, observe=observe) for name in POINTS]
     for observe in OBSERVED:
-        rows += _grids(observe, SIZE)
         for name in ("al-sine", "siren", "fourier-features", "pe-mlp"):
             rows += [fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS) for image in IMAGES]
         paper = {"budget": SECONDS, "clock": "cpu", "tv": 1e-3}
@@ -102,10 +105,9 @@ def runs() -> list[Run]:
     filled = ({"omega": 45.0}, {"lr": 5e-4, "fill": 1.0})
     rows += [fitted("siren", "every:2", image, filled, "siren, with the filling", SECONDS) for image in IMAGES]
     budget = {"budget": SECONDS, "clock": "cpu"}
-    for observe in MEASURED:
-        rows.append(Run("al-grid", TERRAIN, method="al-grid", preset="reconstruct", observe=observe))
-        rows.append(Run("al-sine", TERRAIN, preset="reconstruct", observe=observe, training=budget))
-    return rows
+    return rows + [
+        Run("al-sine", TERRAIN, preset="reconstruct", observe=observe, training=budget) for observe in MEASURED
+    ]
 
 
 def large() -> list[Run]:
@@ -123,7 +125,7 @@ def _interpolators(size: int) -> list[Run]:
     return [
         Run(name, image, method=name, size=size, observe=observe)
         for observe in OBSERVED
-        for name in PIXELS
+        for name in (*PIXELS, FILLING)
         if name != "bicubic" or observe == "every:2"
         for image in IMAGES
     ]
@@ -152,7 +154,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     began = time.monotonic()
     field = None
     line: dict[str, Any] = {**run.heading, "steps": 0, "params": 0}
-    if run.method in PIXELS or run.method in POINTS:
+    if run.method in (*PIXELS, *POINTS, FILLING):
         prediction = _interpolated(run.method, task)
     else:
         fitted = fit_run(run, task)
@@ -208,7 +210,18 @@ def _interpolated(name: str, task: ImageTask | PointTask) -> Any:
         assert task.seen is not None
         seen, signal = task.seen.numpy(), task.signal
         return POINTS[name](signal.places[seen], signal.measured[seen], signal.places)
+    if name == FILLING:
+        return filled_in(task)
     return torch.from_numpy(PIXELS[name](task.target().double().numpy(), observed_mask(task))).float()
+
+
+def filled_in(task: ImageTask) -> Any:
+    """The seen samples of a picture, and what a fit learns between them: (H, W, c)."""
+    filling, seen, values = task.filling(), task.seen_mask(), task.target().flatten(0, -2).clone()
+    assert filling is not None
+    assert seen is not None
+    values[~seen] = filling.y
+    return values.view(*task.signal.shape, task.out_dim)
 
 
 def _words(setting: tuple[Options, Options]) -> str:
@@ -228,10 +241,9 @@ def summarise(lines: Lines) -> str:
     """Three tables: pictures, terrain, time."""
     pictures = [line for line in lines if line["image"] != TERRAIN]
     ground = [line for line in lines if line["image"] == TERRAIN]
-    columns = {"every:2 seen, dB": _score("every:2", "metrics", "psnr"),
-               "every:2 between, dB": _score("every:2", "heldout", "psnr_between")}  # fmt: skip
-    for observe in OBSERVED:
-        columns[f"{observe} unseen, dB"] = _score(observe, "heldout", "psnr")
+    columns = {"every:2 between, dB": _score("every:2", "heldout", "psnr_between")}
+    for part, words in (("heldout", "unseen"), ("metrics", "seen")):
+        columns |= {f"{observe} {words}, dB": _score(observe, part, "psnr") for observe in OBSERVED}
     parts = [table(pictures, columns)] if pictures else []
     if ground:
         metres = {f"{observe} unseen, RMSE in m": _score(observe, "heldout", "rmse") for observe in MEASURED}

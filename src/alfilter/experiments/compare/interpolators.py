@@ -1,4 +1,4 @@
-"""What a field must beat between the samples: the interpolators everybody has, on grids with gaps and on points."""
+"""What a field must beat between the samples: the usual interpolators, on grids with gaps and on points."""
 
 from __future__ import annotations
 

@@ -173,9 +173,9 @@ def smaller_than_diner(name: str, unit: str, scale: float, close: float) -> Judg
 
     def judge(lines: Lines) -> tuple[str, str]:
         rows = ("al-sine", "diner", "diner, one feature")
-        taken = {row: mean_of(lines, row, lambda line: line[name]) / scale for row in rows}
-        values = ", ".join(f"{row} {taken[row]:,.0f}" for row in rows)
-        share = taken["al-sine"] / taken["diner"] - 1
+        amounts = {row: mean_of(lines, row, lambda line: line[name]) / scale for row in rows}
+        values = ", ".join(f"{row} {amounts[row]:,.0f}" for row in rows)
+        share = amounts["al-sine"] / amounts["diner"] - 1
         return (UNDECIDED if abs(share) <= close else HOLDS if share < 0 else FAILS), f"{unit}: {values}"
 
     return judge
@@ -194,17 +194,17 @@ def alpha_follows(group: str) -> Judge:
         if not moved:
             return UNDECIDED, f"α did not move: its standard deviation is {spread:.1e} channels"
         rho = [line["meaning"]["gradient"] for line in moved]
-        found = [line["meaning"]["p_gradient"] <= LEVEL and line["meaning"]["gradient"] > 0 for line in moved]
+        significant = [line["meaning"]["p_gradient"] <= LEVEL and line["meaning"]["gradient"] > 0 for line in moved]
         evidence = (
             f"rank correlation of α with gradient energy over blocks: {statistics.fmean(rho):+.2f} "
-            f"({min(rho):+.2f} … {max(rho):+.2f}), significant on {sum(found)} of {len(moved)}; "
+            f"({min(rho):+.2f} … {max(rho):+.2f}), significant on {sum(significant)} of {len(moved)}; "
             f"α varies by {spread:.2g} channels"
         )
         if len(moved) < 2:
             return UNDECIDED, evidence
-        if all(found) and min(rho) > CLEAR:
+        if all(significant) and min(rho) > CLEAR:
             return HOLDS, evidence
-        return (FAILS if statistics.fmean(rho) < CLEAR and not all(found) else UNDECIDED), evidence
+        return (FAILS if statistics.fmean(rho) < CLEAR and not all(significant) else UNDECIDED), evidence
 
     return judge
 
@@ -225,10 +225,10 @@ def kept_better(ours: str, base: str) -> Judge:
             for row in (ours, base)
         ]
         pairs = [(spectra[0][key], spectra[1][key]) for key in spectra[0] if key in spectra[1]]
-        found = [retention_by_range(*(torch.tensor(each, dtype=torch.float64) for each in pair)) for pair in pairs]
-        kept = [math.log(value) for each in found for part in ("low", "middle") if (value := each[part])]
-        words = f"retention against {base}: {math.exp(statistics.fmean(kept)):.3g}"
-        return (decided(kept, math.log(1.1)) if len(pairs) > 1 else UNDECIDED), words
+        retentions = [retention_by_range(*(torch.tensor(each, dtype=torch.float64) for each in pair)) for pair in pairs]
+        logs = [math.log(value) for each in retentions for part in ("low", "middle") if (value := each[part])]
+        words = f"retention against {base}: {math.exp(statistics.fmean(logs)):.3g}"
+        return (decided(logs, math.log(1.1)) if len(pairs) > 1 else UNDECIDED), words
 
     return judge
 
@@ -250,7 +250,7 @@ def less_dominant(ours: str, base: str) -> Judge:
 
 def recovers(group: str, observe: str, name: str, close: float) -> Judge:
     """What is missing is recovered: a measure of it is not below that of linear interpolation by more than `close`."""
-    told = {"structure": "SSIM of the blurred picture", "ssim": "SSIM"}[name]
+    label = {"structure": "SSIM of the blurred picture", "ssim": "SSIM"}[name]
 
     def judge(lines: Lines) -> tuple[str, str]:
         own = [line for line in lines if line["observe"] == observe]
@@ -260,7 +260,7 @@ def recovers(group: str, observe: str, name: str, close: float) -> Judge:
         verdict = not_below(ours, line, close)
         unseen = {row: mean_of(own, row, lambda line: line["heldout"]["psnr"]) for row in (group, gaps.LINEAR)}
         evidence = (
-            f"{told}: {statistics.fmean(ours.values()):.3f}, linear interpolation "
+            f"{label}: {statistics.fmean(ours.values()):.3f}, linear interpolation "
             f"{statistics.fmean(line.values()):.3f}; "
             f"unseen pixels {unseen[group]:.2f} and {unseen[gaps.LINEAR]:.2f} dB"
         )
@@ -299,8 +299,8 @@ def best_shapes(name: str) -> Judge:
         others = sorted({line["group"] for line in lines if line["method"] != "al-sine"})
         verdicts = [compared(lines, "al-sine", row, read, close, sign) for row in others]
         values = ", ".join(f"{row} {mean_of(lines, row, read):.4f}" for row in ("al-sine", *others))
-        told = "Chamfer above its floor in 1e-6" if name == "chamfer" else "IoU"
-        return together(verdicts), f"{told}: {values}"
+        label = "Chamfer above its floor in 1e-6" if name == "chamfer" else "IoU"
+        return together(verdicts), f"{label}: {values}"
 
     return judge
 

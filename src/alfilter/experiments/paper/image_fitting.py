@@ -13,10 +13,8 @@ from typing import Any
 
 from alfilter.experiments.artifacts import lpips_if_available, observed_mask, thinned_curve, thumbnails
 from alfilter.experiments.fitting import fit_line, fit_run, reduced_task
-from alfilter.experiments.paper.detail import detail
-from alfilter.experiments.paper.learned import kernel_numbers, meaning
+from alfilter.experiments.paper.measurements import detail, kernel_numbers, meaning, structure
 from alfilter.experiments.paper.printed import IMAGE_FITTING, beside
-from alfilter.experiments.paper.structure import structure
 from alfilter.experiments.study import Lines, Run, Study, table
 
 METHODS = {"pe-mlp": "pe-mlp", "siren": "siren", "mfn": "mfn-gabor", "diner": "diner", "al-relu": "al-relu",
@@ -33,6 +31,7 @@ HALVED: dict[str, dict[str, Any]] = {
     "al-relu": {"levels": 7, "bandwidth": 17.5},
     "al-sine": {"levels": 7, "bandwidth": 17.5},
 }
+FIRST, FIRST_IMAGES = 100, ("div2k/00.png", "div2k/02.png")
 UNFILTERED = "al-sine without filter"  # what the kernel of al-sine is compared with: every channel passes everywhere
 
 
@@ -50,12 +49,21 @@ def full_runs(images: tuple[str, ...] = ALL_IMAGES) -> list[Run]:
     return [Run(row, image, method, "paper") for image in images for row, method in METHODS.items()]
 
 
+def first_runs() -> list[Run]:
+    """The first 100 steps of that protocol: rates do not fall before step 1,250, so these are its very beginning."""
+    return [replace(run, training={"steps": FIRST}) for run in full_runs(FIRST_IMAGES)]
+
+
 def half_runs(images: tuple[str, ...] = ALL_IMAGES) -> list[Run]:
-    """Everything halved together, on the middle of the first four pictures that are there, picture by picture."""
-    rows = {**{row: (method, HALVED.get(row, {})) for row, method in METHODS.items()},
-            UNFILTERED: ("al-sine", {"levels": 7, "bandwidth": 1e4, "grid": 2})}  # fmt: skip
+    """Everything halved together, on the middle of the first four pictures that are there, picture by picture.
+
+    The network without the filter, which only the kernel's claims need, comes last.
+    """
+    own = {row: (method, HALVED.get(row, {})) for row, method in METHODS.items()}
+    unfiltered = {UNFILTERED: ("al-sine", {"levels": 7, "bandwidth": 1e4, "grid": 2})}
     return [
         Run(row, f"{image}#crop", method, "paper", size=HALF_SIDE, settings={"width": 128, **settings})
+        for rows in (own, unfiltered)
         for image in images[:HALF_IMAGES]
         for row, (method, settings) in rows.items()
     ]
@@ -164,3 +172,4 @@ STUDY = Study(
 CONVERGENCE = replace(STUDY, summarise=summarise_curves)
 CROPS = replace(STUDY, summarise=summarise_detail)
 ALPHA_MAPS = replace(STUDY, summarise=summarise_alpha)
+FIRST_STEPS = replace(CONVERGENCE, name="first-steps", runs=first_runs, full=None, half=None, shrinks="")

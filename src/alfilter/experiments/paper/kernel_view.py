@@ -50,7 +50,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Measure one field along both axes."""
     import torch
 
-    from alfilter.analysis.kernel import overlap, reweighting
+    from alfilter.analysis.kernel_view import overlap, reweighting
     from alfilter.analysis.ntk import line_points
     from alfilter.analysis.spectrum import pearson
 

@@ -121,23 +121,23 @@ def _verdicts(lines: Lines) -> list[Verdict]:
         low, middle, tail = (_values(lines, row, name) for name in ("low", "middle", "tail"))
         if not low or not middle or not tail:
             continue
-        kept = [math.log(a * b) / 2 for a, b in zip(low, middle, strict=True)]
-        held = [a - math.log(b) for a, b in zip(kept, tail, strict=True)]
+        middles = [math.log(a * b) / 2 for a, b in zip(low, middle, strict=True)]
+        lead = [a - math.log(b) for a, b in zip(middles, tail, strict=True)]
         ours, theirs = (_first(lines, name) for name in (row, str(ROWS[row][2])))
         gains = [theirs[seed] - ours[seed] for seed in ours]
-        words = [math.exp(statistics.fmean(each)) for each in (kept, map(math.log, tail))]
-        told = (
-            ("intermediate components are kept better than without the filter", decided(kept, CLOSE),
-             f"retention of the middle {math.exp(min(kept)):.3g} … {math.exp(max(kept)):.3g} over the seeds"),
+        means = [math.exp(statistics.fmean(each)) for each in (middles, map(math.log, tail))]
+        claims = (
+            ("intermediate components are kept better than without the filter", decided(middles, CLOSE),
+             f"retention of the middle {math.exp(min(middles)):.3g} … {math.exp(max(middles)):.3g} over the seeds"),
             ("the dominance of the first eigenvalue falls", decided(gains, 0.01),
              f"λ_1/Σλ {statistics.fmean(ours.values()):.3f} against {statistics.fmean(theirs.values()):.3f}"),
-            ("the tail does not grow as much as the middle", decided(held, CLOSE),
-             f"retention of the middle {words[0]:.3g}, of the tail {words[1]:.3g}"),
+            ("the tail does not grow as much as the middle", decided(lead, CLOSE),
+             f"retention of the middle {means[0]:.3g}, of the tail {means[1]:.3g}"),
         )  # fmt: skip
-        size = f"{POINTS:,} points, 3×256, at the start; n = {len(kept)}"
+        size = f"{POINTS:,} points, 3×256, at the start; n = {len(middles)}"
         verdicts += [
             Verdict(f"{row}: {claim}", outcome, evidence, "Fig. ntk_spectrum", "alfilter experiment ntk", size)
-            for claim, outcome, evidence in told
+            for claim, outcome, evidence in claims
         ]
     return verdicts
 

@@ -1,4 +1,4 @@
-"""The paper's figure of sparse pictures: 5 % and 35 % of the pixels, its total variation on α, and what it rests on.
+"""The paper's figure of sparse pictures: 5 % and 35 % of the pixels, its total variation on α, and what it depends on.
 
 At full scale: 512×512, 5,000 full-batch steps, λ = 1e-3. The paper sums the squared error over the channels and the
 total variation over the grid; here the error is a mean over c channels, so the λ as printed is 1e-3/c. Beside that
@@ -18,7 +18,7 @@ from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS
 from alfilter.experiments.fitting import reduced_task
 from alfilter.experiments.paper import image_fitting as fitting
-from alfilter.experiments.paper.structure import structure
+from alfilter.experiments.paper.measurements import structure
 from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, table
 
 OBSERVED = ("random:0.05", "random:0.35")
@@ -50,9 +50,9 @@ def full_runs(images: tuple[str, ...] = IMAGES) -> list[Run]:
 
 
 def _declared(images: tuple[str, ...], side: int | None, settings: Any, training: Any, rows: Any) -> list[Run]:
-    """The quick and the telling ones first, so that a study that is stopped is a smaller one."""
-    quick = [Run(LINEAR, image, method=LINEAR, size=side, observe=each) for each in OBSERVED for image in images]
-    return quick + [
+    """Fast and informative runs first, so that a study that is stopped early is still useful."""
+    interpolated = [Run(LINEAR, image, method=LINEAR, size=side, observe=each) for each in OBSERVED for image in images]
+    return interpolated + [
         Run(row, image, "al-sine", "paper", side, observe, 0, {**settings, **options}, {**training, **recipe})
         for observe in OBSERVED
         for row, (options, recipe) in rows.items()

@@ -92,7 +92,7 @@ class _Worker:
         return number, outcome
 
     def exit_reason(self) -> str:
-        """How the process ended, in words."""
+        """How the process ended, as text."""
         self.pipe.close()
         self.process.join()
         code = self.process.exitcode or 0

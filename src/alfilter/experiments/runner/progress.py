@@ -1,4 +1,4 @@
-"""What a person sees while a study goes: one live table on a terminal, plain lines elsewhere."""
+"""Progress of a study: one live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

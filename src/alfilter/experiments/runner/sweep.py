@@ -1,4 +1,4 @@
-"""All runs of a study: here, side by side, or on a cluster; each result written once, whatever dies on the way."""
+"""All runs of a study: here, side by side, or on a cluster; each result written once, even if a worker dies."""
 
 from __future__ import annotations
 

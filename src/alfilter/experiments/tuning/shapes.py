@@ -116,7 +116,7 @@ def summarise(lines: Lines) -> str:
 
 
 # the search's own result: batch and network as in the presets, rates as found
-FOUND: dict[str, dict[str, float]] = {
+BEST_RATES: dict[str, dict[str, float]] = {
     "al-sine": {"lr": 4.6e-4, "lr_encoding": 1.3e-3},
     "siren": {"lr": 1.2e-3},
     "pe-mlp": {"lr": 1e-3},
@@ -132,7 +132,7 @@ def rates() -> list[Run]:
             image,
             method=name,
             preset="default-shape",
-            training={"budget": LONGER[image], **{key: factor * value for key, value in FOUND[name].items()}},
+            training={"budget": LONGER[image], **{key: factor * value for key, value in BEST_RATES[name].items()}},
         )
         for image in LONGER
         for factor in FACTORS

@@ -43,5 +43,7 @@ function sayBand(filter, alpha, response) {
   const scale = (c) => filter.frequencies[Math.floor((c * filter.levels) / filter.channels)];
   const [low, high] = [open[0], open[open.length - 1]], kind = (low === 0) === (high === filter.channels - 1)
     ? (low === 0 ? "everything passes" : "a band passes") : low === 0 ? "low frequencies pass" : "high frequencies pass";
-  return `Here ${kind}: ${filter.axis}s ${low} to ${high}, ${short(scale(low))} to ${short(scale(high))} cycles per ${filter.unit}.`;
+  const which = low === high ? `${filter.axis} ${low} alone` : `${filter.axis}s ${low} to ${high}`;
+  const [slow, fast] = [short(scale(low)), short(scale(high))];
+  return `Here ${kind}: ${which}, ${slow === fast ? slow : `${slow} to ${fast}`} cycles per ${filter.unit}.`;
 }

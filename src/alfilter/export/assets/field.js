@@ -5,12 +5,25 @@
 // A point is three numbers: its places on the two axes that are shown, and α there. A plane says which axes these are,
 // and where the others are held: { axes: [down, right], at: coordinates }.
 
-/* exported readField, alphaAt, bandResponse, cutOff, evaluateField, serveField, locate */
+/* exported unpackNumbers, readField, alphaAt, bandResponse, cutOff, evaluateField, serveField, locate */
 /* global openProducts */
 
 const LANES = 4; // values a point has on its way out: RGBA
 const AXES = 4; // coordinates that a row of numbers has room for
 const PRIMES = [1, 2654435761, 805459861, 3674653429]; // of the spatial hash
+
+// The numbers as float32: a table that Python rounded comes last, as whole numbers of `bits`, each level with its step.
+function unpackNumbers({ rounded }, packed) {
+  if (!rounded) return packed;
+  const { first, count, bits, levels } = rounded, exact = (packed.byteLength - (count * bits) / 8) / 4;
+  const floats = new Float32Array(packed, 0, exact), whole = new (bits === 8 ? Int8Array : Int16Array)(packed, 4 * exact, count);
+  const all = new Float32Array(exact + count);
+  all.set(floats.subarray(0, first));
+  all.set(floats.subarray(first), first + count);
+  let at = 0;
+  for (const { end, step } of levels) for (; at < end; at++) all[first + at] = step * whole[at];
+  return all.buffer;
+}
 
 function readField(program, bytes) {
   const all = new Float32Array(bytes);

@@ -1,12 +1,12 @@
 "use strict";
 // The page: what is looked at, and what is said about the place under the cursor.
 
-/* global readField, alphaAt, bandResponse, cutOff, evaluateField, locate, openEngine, Sections, Tiles, SIDE, drawCurve, sayBand, drawAxes */
+/* global unpackNumbers, readField, alphaAt, bandResponse, cutOff, evaluateField, locate, openEngine, Sections, Tiles, SIDE, drawCurve, sayBand, drawAxes */
 
 (async () => {
   const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
   const program = JSON.parse(text("program"));
-  const bytes = Uint8Array.from(atob(text("numbers").trim()), (c) => c.charCodeAt(0)).buffer;
+  const bytes = unpackNumbers(program, Uint8Array.from(atob(text("numbers").trim()), (c) => c.charCodeAt(0)).buffer);
   byId("numbers").remove();
   const field = readField(program, bytes), width = field.shift.length;
   let [rows, columns] = field.shape;

@@ -14,7 +14,7 @@ class Sections {
     this.places = whole.map((n) => Math.floor((n - 1) / 2)); // of every axis, in samples
     this.plane = 0;
     this.playing = null;
-    for (const node of document.querySelectorAll("[data-thing]")) node.textContent = layout.thing;
+    for (const node of document.querySelectorAll("[data-noun]")) node.textContent = layout.noun;
     this.by("s-plane").hidden = whole.length < 3;
     if (whole.length > 2) this.controls();
   }
@@ -52,7 +52,7 @@ class Sections {
   }
 
   controls() {
-    this.by("h-plane").textContent = `Plane of the ${this.layout.thing}`;
+    this.by("h-plane").textContent = `Plane of the ${this.layout.noun}`;
     const { axes, planes } = this.layout;
     this.by("planes").replaceChildren(...planes.map(([down, right], k) => {
       const label = document.createElement("label"), words = document.createElement("span");

@@ -1,12 +1,12 @@
 "use strict";
 // The exported page of a sound: the shared stage, its values from an engine in this page.
 
-/* global readField, alphaAt, bandResponse, cutOff, evaluateField, openEngine, SoundStage, drawCurve, sayBand */
+/* global unpackNumbers, readField, alphaAt, bandResponse, cutOff, evaluateField, openEngine, SoundStage, drawCurve, sayBand */
 
 (async () => {
   const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
   const program = JSON.parse(text("program"));
-  const bytes = Uint8Array.from(atob(text("numbers").trim()), (c) => c.charCodeAt(0)).buffer;
+  const bytes = unpackNumbers(program, Uint8Array.from(atob(text("numbers").trim()), (c) => c.charCodeAt(0)).buffer);
   byId("numbers").remove();
   const field = readField(program, bytes), [samples] = program.whole, channels = field.shift.length, { rate } = program;
   const plane = { axes: [1, 0], at: [0, 0] }; // one axis, to the right

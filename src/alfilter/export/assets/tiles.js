@@ -1,6 +1,6 @@
 "use strict";
 // Tiles of the picture at exactly the resolution shown. A tile is a square of screen pixels anchored in the picture, so
-// moving keeps what is there; zooming starts anew over a stretched copy of what was seen. Coarse first, centre first;
+// moving keeps what is there; zooming starts again over a stretched copy of what was seen. Coarse first, centre first;
 // whatever is no longer on screen is dropped before it is evaluated. Below one pixel per sample, a pixel ends as the mean
 // over up to 4 × 4 places in it: one alone would alias.
 

@@ -77,12 +77,6 @@ def curve(history: Sequence[Mapping[str, Any]], *path: str) -> tuple[Array, Arra
     return table[:, 0], table[:, 1]
 
 
-def heldout_curve(history: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
-    """The held-out PSNR of a history, written as "heldout_psnr" or as {"heldout": {"psnr"}}."""
-    flat = curve(history, "heldout_psnr")
-    return flat if len(flat[0]) else curve(history, "heldout", "psnr")
-
-
 def wants_log_steps(steps: Array) -> bool:
     """Whether the steps span two decades: then a log axis shows the early, fast part too.
 

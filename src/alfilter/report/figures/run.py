@@ -14,7 +14,6 @@ from alfilter.report.figures.arrays import (
     as_map,
     curve,
     error_map,
-    heldout_curve,
     radial_spectrum,
     tapered,
     wants_log_steps,
@@ -52,15 +51,11 @@ def error_figure(error: NDArray[Any]) -> bytes:
 
 
 def convergence_figure(history: Sequence[Mapping[str, Any]]) -> bytes:
-    """PSNR over steps, seen and (if logged) held out, with the learning rates below."""
+    """PSNR of the seen samples over steps, with the learning rates below."""
     steps, psnr = curve(history, "psnr")
-    held_steps, held = heldout_curve(history)
     figure = new_figure(5.8, 4.0)
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
-    top.plot(steps, psnr, color=BLUE, label="seen")
-    if len(held):
-        top.plot(held_steps, held, color=RED, linestyle="--", label="held out")
-        top.legend(frameon=False)
+    top.plot(steps, psnr, color=BLUE)
     top.set_ylabel("PSNR in dB")
     plain_axes(top)
     names = sorted({name for line in history for name in _rates(line)})

@@ -13,6 +13,8 @@ from alfilter.errors import UserError
 from alfilter.report.page.run import PNG, read_pictures
 from alfilter.runs.folder import HISTORY, RunFolder, read_result_lines
 
+Values = Mapping[str, Mapping[str, float]]  # row → metric → number
+
 FOLDERS = "runs"  # the name under which run folders stand together
 _SHOWN = ("reference", "reconstruction", "observed")  # pictures of a run folder that can be compared pixel by pixel
 _DRAWN = ("alpha", "error", "scales", "spectrum", "slice", "map", "parity", "sparse")  # those drawn as charts
@@ -65,6 +67,20 @@ class Collection:
         for entry in self.entries:
             studies.setdefault(entry.study, []).append(entry)
         return studies
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an overview says beside the numbers of the runs.
+
+    claims: the paper's, each with `claim`, `where`, `verdict`, `evidence`, the `command` to repeat it, and `size`.
+
+    printed: study → title and values of the paper's table. captions: name of a figure → its caption.
+    """
+
+    claims: Sequence[Mapping[str, str]] = ()
+    printed: Mapping[str, tuple[str, Values]] = field(default_factory=dict)
+    captions: Mapping[str, str] = field(default_factory=dict)
 
 
 def collect(paths: Sequence[str | Path]) -> Collection:

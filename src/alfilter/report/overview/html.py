@@ -9,9 +9,8 @@ from typing import Any
 
 from alfilter.report.figures.pixels import chart
 from alfilter.report.overview import pictures
-from alfilter.report.overview.collect import FOLDERS, Collection, Entry
+from alfilter.report.overview.collect import FOLDERS, Collection, Entry, Facts
 from alfilter.report.overview.curves import MAX_CURVES, curves_key, curves_svg, mean_curves
-from alfilter.report.overview.facts import Facts
 from alfilter.report.overview.tables import (
     Column,
     Row,
@@ -25,7 +24,7 @@ from alfilter.report.overview.tables import (
 )
 from alfilter.report.page.document import document
 from alfilter.report.page.labels import CHARTS as RUN_CHARTS
-from alfilter.report.page.labels import METRICS
+from alfilter.report.page.labels import METRICS, Metric
 
 TITLES = {FOLDERS: "Runs"}
 _CLASS = {"holds": "holds", "does not hold": "fails", "not decided here": "open"}
@@ -128,7 +127,7 @@ def html_table(table: Table) -> str:
     heads = [_head("Setting", ""), _head("Runs", "number")]
     for column in table.columns:
         arrow = {1: " ↑", -1: " ↓", 0: ""}[column.better]
-        heads.append(_head(column.label + arrow, "number", METRICS.get(column.metric, ("", "", 0, ""))[3]))
+        heads.append(_head(column.label + arrow, "number", METRICS.get(column.metric, Metric("")).meaning))
         if column.has_printed:
             heads.append(_head("printed", "number printed", "What the paper prints"))
         if table.baseline is not None:
@@ -205,11 +204,11 @@ def _figure_caption(stem: str, facts: Facts) -> str:
     return facts.captions.get(stem.rpartition("-figure-")[2].removesuffix("-paper"), stem.replace("-", " "))
 
 
-def _drawn(data: bytes, caption: str, more: str = "") -> str:
+def _drawn(data: bytes, caption: str) -> str:
     source, width, height = chart(data)
     text = escape(caption, quote=True)
     image = f'<img src="{source}" alt="{text}" width="{width}" height="{height}">'
-    return f'<figure class="chart">{image}<figcaption>{text}{more}</figcaption></figure>'
+    return f'<figure class="chart">{image}<figcaption>{text}</figcaption></figure>'
 
 
 def _charts(entries: Sequence[Entry]) -> str:

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 
 from alfilter.errors import UserError
 from alfilter.metrics.summary import Difference, Summary, paired, summarise
-from alfilter.report.overview.collect import Entry
-from alfilter.report.overview.facts import Values
-from alfilter.report.page.labels import METRICS
-
-HIGHER = ("psnr", "psnr_between", "ssim", "iou", "normals", "r2", "snr")  # of these more is better
-KNOWN_LOWER = ("lpips", "mse", "rmse", "mae", "l1", "chamfer", "chamfer_half", "hausdorff", "sdf_near", "sdf_far")
+from alfilter.report.overview.collect import Entry, Values
+from alfilter.report.page.labels import METRICS, Metric
 
 
 @dataclass(frozen=True)
@@ -152,10 +148,10 @@ def _columns(entries: Sequence[Entry], printed: set[str]) -> list[Column]:
         parts = [entry.heldout if is_heldout else entry.metrics for entry in entries]
         names = dict.fromkeys(name for part in parts for name, value in part.items() if _number(value) is not None)
         for name in names:
-            shown, unit, digits, _ = METRICS.get(name, (name.replace("_", " "), "", 4, ""))
-            label = f"{shown}{', held out' if is_heldout else ''}{f', {unit}' if unit else ''}"
-            better = 1 if name in HIGHER else -1 if name in KNOWN_LOWER else 0
-            columns.append(Column(name, is_heldout, label, digits, better, name in printed and not is_heldout))
+            label = METRICS.get(name, Metric(name.replace("_", " ")))
+            head = f"{label.name}{', held out' if is_heldout else ''}{f', {label.unit}' if label.unit else ''}"
+            has_printed = name in printed and not is_heldout
+            columns.append(Column(name, is_heldout, head, label.digits, label.better, has_printed))
     return columns
 
 
@@ -210,15 +206,15 @@ def shown(value: float | None, digits: int) -> str:
     return f"{value:,.{digits}f}"
 
 
-def around(column: Column, value: Value, plus_minus: str = "±") -> str:
+def around(column: Column, value: Value) -> str:
     """What follows a mean: its spread over signals, and in brackets over the seeds of one.
 
     >>> around(Column("psnr", False, "PSNR", 2, 1), Value(Summary(40.0, 0.714, 0.05, 4)))
     ' ± 0.71 (± 0.05)'
     """
     signals, seeds = value.summary.over_signals, value.summary.over_seeds
-    text = f" {plus_minus} {shown(signals, column.digits)}" if signals is not None else ""
-    return text + (f" ({plus_minus} {shown(seeds, column.digits)})" if seeds is not None else "")
+    text = f" ± {shown(signals, column.digits)}" if signals is not None else ""
+    return text + (f" (± {shown(seeds, column.digits)})" if seeds is not None else "")
 
 
 def difference_text(column: Column, value: Value) -> str:

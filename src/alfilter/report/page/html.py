@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from alfilter.report.page.document import document, image, png_size, table
-from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, KINDS, METRICS
+from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, KINDS, METRICS, Metric
 from alfilter.report.page.svg import convergence_svg
 
 
@@ -119,10 +119,10 @@ def _numbers(metrics: Mapping[str, object], heldout: Mapping[str, object] | None
 
 
 def _number_row(name: str, seen: object, held: object, both: bool) -> list[str]:
-    shown, unit, digits, meaning = METRICS.get(name, (name, "", 4, ""))
-    explained = f"<small>{escape(meaning)}</small>" if meaning else ""
-    values = [escape(shown_number(value, digits)) for value in ([seen, held] if both else [seen])]
-    return [escape(f"{shown} in {unit}" if unit else shown) + explained, *values]
+    label = METRICS.get(name, Metric(name))
+    explained = f"<small>{escape(label.meaning)}</small>" if label.meaning else ""
+    values = [escape(shown_number(value, label.digits)) for value in ([seen, held] if both else [seen])]
+    return [escape(f"{label.name} in {label.unit}" if label.unit else label.name) + explained, *values]
 
 
 def _convergence(history: Sequence[Mapping[str, Any]], pictures: Mapping[str, bytes]) -> str:
@@ -131,10 +131,7 @@ def _convergence(history: Sequence[Mapping[str, Any]], pictures: Mapping[str, by
         drawing = image(pictures["convergence"], "PSNR over steps")
     if not drawing:
         return ""
-    key = '<span class="key">Solid: seen.</span>'
-    if 'class="held"' in drawing:
-        key += ' <span class="key held">Dashed: held out.</span>'
-    return f"<h3>Convergence</h3><figure>{drawing}<figcaption>{key}</figcaption></figure>"
+    return f"<h3>Convergence</h3><figure>{drawing}<figcaption>PSNR on the seen samples.</figcaption></figure>"
 
 
 def _learned(method: str, pictures: Mapping[str, bytes]) -> str:

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-# name: (what is shown, unit, digits, one sentence)
+from typing import NamedTuple
+
+
+class Metric(NamedTuple):
+    """How a metric is shown. better: 1 if more is better, -1 if less is, 0 if neither. meaning: one sentence."""
+
+    name: str
+    unit: str = ""
+    digits: int = 4
+    better: int = 0
+    meaning: str = ""
+
+
 METRICS = {
-    "psnr": ("PSNR", "dB", 2, "Peak signal-to-noise ratio; higher is better, and 6 dB more halves the error."),
-    "psnr_between": ("PSNR between", "dB", 2, "On the pixels [1::2, 1::2], farthest from those that were seen."),
-    "ssim": ("SSIM", "", 4, "Structural similarity of small windows; 1 is identical."),
-    "lpips": ("LPIPS", "", 4, "Perceived difference according to AlexNet's features; 0 is identical."),
-    "mse": ("MSE", "", 6, "Mean squared error, in squared units of the values; lower is better."),
-    "rmse": ("RMSE", "", 5, "Root of the mean squared error, in the units of the values; lower is better."),
-    "r2": ("R²", "", 4, "Share of the values' variance that is explained; 1 is all of it."),
-    "mae": ("MAE", "", 5, "Mean absolute error, in the units of the values; lower is better."),
-    "l1": ("L1", "", 5, "Mean absolute error, in the units of the values; lower is better."),
-    "snr": ("SNR", "dB", 2, "Power of the signal over power of the error, nothing clipped; higher is better."),
-    "chamfer": ("Chamfer", "", 6, "Mean squared distance one way plus the other, in a box of side 1; lower is better."),
-    "chamfer_half": ("Chamfer, half", "", 6, "Half of the sum, as the Occupancy Networks count it."),
-    "chamfer_floor": ("Chamfer floor", "", 6, "The reference against itself (a sum): sampling alone scores this."),
-    "hausdorff": ("Worst distance", "", 5, "The greatest distance of one surface to the other, in a box of side 1."),
-    "sdf_near": ("Distance error near", "", 6, "Mean absolute error beside the surface, in a box of side 1."),
-    "sdf_far": ("Distance error far", "", 6, "Mean absolute error around the shape, in a box of side 1."),
-    "iou": ("IoU", "", 4, "Shared volume over joint volume; 1 is identical."),
-    "normals": ("Normals", "", 4, "Mean agreement of the surface directions; 1 is identical."),
+    "psnr": Metric("PSNR", "dB", 2, 1, "Peak signal-to-noise ratio; higher is better, and 6 dB more halves the error."),
+    "psnr_between": Metric(
+        "PSNR between", "dB", 2, 1, "On the pixels [1::2, 1::2], farthest from those that were seen."
+    ),
+    "ssim": Metric("SSIM", "", 4, 1, "Structural similarity of small windows; 1 is identical."),
+    "lpips": Metric("LPIPS", "", 4, -1, "Perceived difference according to AlexNet's features; 0 is identical."),
+    "mse": Metric("MSE", "", 6, -1, "Mean squared error, in squared units of the values; lower is better."),
+    "rmse": Metric("RMSE", "", 5, -1, "Root of the mean squared error, in the units of the values; lower is better."),
+    "r2": Metric("R²", "", 4, 1, "Share of the values' variance that is explained; 1 is all of it."),
+    "mae": Metric("MAE", "", 5, -1, "Mean absolute error, in the units of the values; lower is better."),
+    "l1": Metric("L1", "", 5, -1, "Mean absolute error, in the units of the values; lower is better."),
+    "snr": Metric("SNR", "dB", 2, 1, "Power of the signal over power of the error, nothing clipped; higher is better."),
+    "chamfer": Metric(
+        "Chamfer", "", 6, -1, "Mean squared distance one way plus the other, in a box of side 1; lower is better."
+    ),
+    "chamfer_half": Metric("Chamfer, half", "", 6, -1, "Half of the sum, as the Occupancy Networks count it."),
+    "chamfer_floor": Metric(
+        "Chamfer floor", "", 6, 0, "The reference against itself (a sum): sampling alone scores this."
+    ),
+    "hausdorff": Metric(
+        "Worst distance", "", 5, -1, "The greatest distance of one surface to the other, in a box of side 1."
+    ),
+    "sdf_near": Metric("Distance error near", "", 6, -1, "Mean absolute error beside the surface, in a box of side 1."),
+    "sdf_far": Metric("Distance error far", "", 6, -1, "Mean absolute error around the shape, in a box of side 1."),
+    "iou": Metric("IoU", "", 4, 1, "Shared volume over joint volume; 1 is identical."),
+    "normals": Metric("Normals", "", 4, 1, "Mean agreement of the surface directions; 1 is identical."),
 }
 # name: (heading, alternative text, caption as HTML) of the figures that are drawn as charts
 CHARTS = {

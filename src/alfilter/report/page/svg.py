@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.report.figures.arrays import Array, curve, heldout_curve, wants_log_steps
+from alfilter.report.figures.arrays import Array, curve, wants_log_steps
 
 WIDTH, HEIGHT = 560.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 26.0, 50.0
@@ -52,16 +52,15 @@ def thinned(x: Array, y: Array) -> tuple[Array, Array]:
 
 def convergence_svg(history: Sequence[Mapping[str, Any]]) -> str:
     """PSNR over steps as an <svg>, or "" when fewer than two finite values were logged."""
-    seen, held = curve(history, "psnr"), heldout_curve(history)
-    log = wants_log_steps(seen[0])
+    steps, values = curve(history, "psnr")
+    log = wants_log_steps(steps)
     if log:
-        seen, held = _positive(*seen), _positive(*held)
-    if len(seen[0]) < 2 or seen[0].min() == seen[0].max():
+        steps, values = steps[steps > 0], values[steps > 0]
+    if len(steps) < 2 or steps.min() == steps.max():
         return ""
-    verb = "rose" if seen[1][-1] >= seen[1][0] else "fell"
-    label = f"PSNR {verb} from {seen[1][0]:.1f} to {seen[1][-1]:.1f} dB over {int(seen[0][-1])} steps"
-    lines = [(name, *line) for name, line in (("seen", seen), ("held", held)) if len(line[0])]
-    return psnr_chart(lines, label, "curve", log)
+    verb = "rose" if values[-1] >= values[0] else "fell"
+    label = f"PSNR {verb} from {values[0]:.1f} to {values[-1]:.1f} dB over {int(steps[-1])} steps"
+    return psnr_chart([("seen", steps, values)], label, "curve", log)
 
 
 def psnr_chart(lines: Sequence[tuple[str, Array, Array]], label: str, style: str, log: bool) -> str:
@@ -77,10 +76,6 @@ def psnr_chart(lines: Sequence[tuple[str, Array, Array]], label: str, style: str
     parts.append(f'<text x="{middle:g}" y="{HEIGHT - 8:g}" text-anchor="middle">{word}</text>')
     head = f'<svg class="{style}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(label)}">'
     return f"{head}{''.join(parts)}</svg>"
-
-
-def _positive(steps: Array, values: Array) -> tuple[Array, Array]:
-    return steps[steps > 0], values[steps > 0]
 
 
 def padded(low: float, high: float) -> tuple[float, float]:

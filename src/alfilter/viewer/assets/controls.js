@@ -50,7 +50,7 @@ export class Controls {
     const sizes = [...model.shape].reverse().join(" × "), psnr = model.metrics.psnr;
     $("title").textContent = names;
     document.title = `${names}: alfilter`;
-    $("facts").textContent = [`${model.method}, ${model.params.toLocaleString("en")} numbers`, `${sizes} ${this.sample}s`,
+    $("facts").textContent = [`${model.method}, ${model.params.toLocaleString("en")} parameters`, `${sizes} ${this.sample}s`,
       ...(psnr ? [`${psnr.toFixed(1)} dB`] : []), ...(model.steered ? [this.savedAs(model)] : [])].join(" · ");
   }
 

@@ -41,8 +41,9 @@ export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
   const x = left + (Math.min(Math.max(found.alpha, -0.5), n - 0.5) + 0.5) * step;
   add(svg, "line", { class: "mark", x1: x, x2: x, y1: top - 6, y2: floor });
   const passing = response.map((h, c) => [h, c]).filter(([h]) => h > 0.5).map(([, c]) => c);
+  const which = passing.length === 1 ? `${alpha.unit.slice(0, -1)} ${passing[0]} of ${n} passes` : `${alpha.unit} ${passing[0]} to ${passing.at(-1)} of ${n} pass`;
   const words = passing.length
-    ? `${alpha.unit} ${passing[0]} to ${passing.at(-1)} of ${n} pass, up to ${short(alpha.cycles[Math.floor(passing.at(-1) / group)])} ${unit}`
+    ? `${which}, up to ${short(alpha.cycles[Math.floor(passing.at(-1) / group)])} ${unit}`
     : "nothing passes";
   svg.setAttribute("aria-label", `Response of the filter at α ${found.alpha.toFixed(2)}: ${words}`);
 }

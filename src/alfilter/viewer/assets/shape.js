@@ -199,7 +199,7 @@ class ShapeView {
     const { about } = this, { alpha } = about;
     $("title").textContent = about.name;
     document.title = `${about.name} · alfilter`;
-    $("facts").textContent = `a shape as a signed distance field · ${about.method} · ${about.params.toLocaleString("en")} numbers`;
+    $("facts").textContent = `a shape as a signed distance field · ${about.method} · ${about.params.toLocaleString("en")} parameters`;
     for (const id of ["f-alpha", "row-alpha", "f-response", "l-shows"]) $(id).hidden = !alpha;
     document.querySelector("input[name=colour][value=alpha]").closest("label").hidden = !alpha;
     document.querySelector(`input[name=colour][value=${this.state.surface}]`).checked = true;

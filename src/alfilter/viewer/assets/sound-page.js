@@ -30,7 +30,7 @@ class SoundView {
     });
     $("title").textContent = about.name;
     document.title = `${about.name}: alfilter`;
-    $("facts").textContent = `${about.method}, ${about.params.toLocaleString("en")} numbers · ${about.samples.toLocaleString("en")} samples at ${about.rate.toLocaleString("en")} Hz, ${(about.samples / about.rate).toFixed(2)} s${about.channels > 1 ? `, ${about.channels} channels` : ""}`;
+    $("facts").textContent = `${about.method}, ${about.params.toLocaleString("en")} parameters · ${about.samples.toLocaleString("en")} samples at ${about.rate.toLocaleString("en")} Hz, ${(about.samples / about.rate).toFixed(2)} s${about.channels > 1 ? `, ${about.channels} channels` : ""}`;
     $("l-shown").hidden = !about.reference;
     $("l-cut").hidden = $("row-alpha").hidden = $("f-response").hidden = !about.alpha;
     if (about.alpha) drawResponse($("response"), about.alpha, null, "cycles per sample");

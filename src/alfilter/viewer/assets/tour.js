@@ -27,13 +27,13 @@ export class Tour {
   }
 
   steps() {
-    const { view } = this, model = view.about.models[0], { controls } = view, { thing, sample } = view.about.layout;
+    const { view } = this, model = view.about.models[0], { controls } = view, { noun, sample } = view.about.layout;
     const sizes = [...model.shape].reverse().join(" × "), flat = model.shape.length === 2;
     const pick = (group, value) => controls.pick(group, value);
     const list = [
       {
-        title: `A ${thing} that is a function`,
-        text: `These ${sizes} ${sample}s are not stored. A network of ${model.params.toLocaleString("en")} numbers answers one question: which ${flat ? "colour is at (x, y)" : "value is at this place"}? The page has just asked it once for every point of your screen.`,
+        title: `A ${noun} that is a function`,
+        text: `These ${sizes} ${sample}s are not stored. A network of ${model.params.toLocaleString("en")} parameters answers one question: which ${flat ? "colour is at (x, y)" : "value is at this place"}? The page has just asked it once for every point of your screen.`,
         show: () => { pick("mode", "one"); pick("overlay", "none"); view.fit(); },
       },
       {
@@ -60,7 +60,7 @@ export class Tour {
         },
         {
           title: "Ask any place",
-          text: `Move over the ${thing}. The bars show which features pass there, with their cycles per ${sample}; above them the field's value${view.about.reference ? `, the ${thing}'s, and the error` : ""}.`,
+          text: `Move over the ${noun}. The bars show which features pass there, with their cycles per ${sample}; above them the field's value${view.about.reference ? `, the ${noun}'s, and the error` : ""}.`,
           show: () => { pick("mode", "one"); pick("overlay", "alpha"); $("h-cursor").scrollIntoView({ block: "nearest" }); },
         },
         model.steerable ? {

@@ -92,7 +92,7 @@ class View {
   label(source) {
     const model = this.model(source);
     if (source === "nearest") return "the stored pixels";
-    if (source === "bicubic") return `the ${this.about.layout.thing}, bicubic`;
+    if (source === "bicubic") return `the ${this.about.layout.noun}, bicubic`;
     const many = this.about.models.length > 1, level = this.levelOf(source);
     if (level !== null) return `${model.name}, level ${level} of ${model.levels.length}`;
     const moment = this.state.moment !== null && model === this.controls.taught;
