@@ -40,8 +40,8 @@ FITS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def open_one(home: Path, name: str) -> Task:
-    columns = (("x", "y"), ("z",), None) if name == "table.csv" else ((), (), None)
-    return open_task(str(home / name), columns=columns)
+    named = {"columns": (("x", "y"), ("z",), None, None)} if name == "table.csv" else {}
+    return open_task(str(home / name), **named)
 
 
 def one_round(home: Path, fits: tuple[tuple[str, str, dict[str, Any]], ...] = FITS) -> None:

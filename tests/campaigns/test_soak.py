@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.campaigns.originals import make_pictures
+from benchmarks.campaigns.originals import make_originals
 from benchmarks.campaigns.soak import FITS, children, one_round, open_files
 
 
 def test_files_and_processes_are_given_back(tmp_path: Path) -> None:
-    make_pictures(tmp_path)
+    make_originals(tmp_path)
+    one_round(tmp_path)  # every kind of signal once
     fits = tuple(fit for fit in FITS if fit[1] == "al-sine")
-    one_round(tmp_path, fits)
     files, processes = open_files(), children()
     one_round(tmp_path, fits)
     assert open_files() <= files
