@@ -127,9 +127,7 @@ ROWS = {
         _al_grid,
         {
             "default": PICTURE,
-            "detail": Preset(
-                {**SAMPLED, "rate": 0.25}, {**LOW_END, **PARSIMONY, **SETTLING, "detail": 0.2}, adapt=follow_samples
-            ),
+            "detail": replace(PICTURE, training={**PICTURE.training, "detail": 0.5}),
             "reconstruct": Preset(SAMPLED, {**LOW_END, **PARSIMONY, **SETTLING, "fill": 1.0}, adapt=follow_samples),
             "reconstruct-points": Preset(
                 {"features": 4, "depth": 1, "table": 22},

@@ -52,9 +52,9 @@ CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "width 128": ("al-grid", {"width": 128}, {}),
     "rates doubled": ("al-grid", {}, {"lr": 1e-2, "lr_encoding": 4e-2}),
     "rates halved": ("al-grid", {}, {"lr": 2.5e-3, "lr_encoding": 1e-2}),
-    "detail 0.1": ("al-grid", {}, {"detail": 0.1}),
     "detail 0.2": ("al-grid", {}, {"detail": 0.2}),
     "detail 0.5": ("al-grid", {}, {"detail": 0.5}),
+    "detail 1": ("al-grid", {}, {"detail": 1.0}),
 }
 
 
