@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from PIL import Image
 
 from alfilter.analysis.frequency import local_frequency
+from alfilter.report.figures.frequency import frequency_range, label_in_cycles
 from alfilter.report.figures.registry import FIGURES
 from alfilter.signals import grid_coords, read_image
 from alfilter.training import load
@@ -71,13 +71,17 @@ def overview(run: Path, out: Path) -> None:
     """Reference, reconstruction, local frequency of a run, and its field with the frequency capped, side by side."""
     reference, fitted = (read_image(run / f"{name}.png").data / 255 for name in ("reference", "reconstruction"))
     cycles = cut_offs(run, reference.shape[:2])
-    low, high = np.percentile(cycles, (1, 99))
+    low, high = frequency_range(cycles)
     figure = Figure(figsize=(12, 3.4), dpi=90, layout="constrained")
     FigureCanvasAgg(figure)
     panels = [
         ("picture", reference, {}),
         ("field", fitted, {}),
-        ("local frequency, cycles per pixel", cycles, {"cmap": "viridis", "norm": LogNorm(low, high)}),
+        (
+            "local frequency, cycles per pixel",
+            np.log2(cycles),
+            {"cmap": "viridis", "vmin": np.log2(low), "vmax": np.log2(high)},
+        ),
         (f"capped at 1/{CAP} cycle per pixel", capped(run, reference.shape[:2]), {}),
     ]
     for axes, (title, values, style) in zip(figure.subplots(1, len(panels)), panels, strict=True):
@@ -85,7 +89,7 @@ def overview(run: Path, out: Path) -> None:
         axes.set_title(title)
         axes.set_axis_off()
         if style:
-            figure.colorbar(shown, ax=axes, fraction=0.046)
+            label_in_cycles(figure.colorbar(shown, ax=axes, fraction=0.046), low, high)
     out.parent.mkdir(exist_ok=True)
     figure.savefig(out)
 
