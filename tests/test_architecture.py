@@ -16,6 +16,8 @@ LONGEST = 400  # lines of a module
 
 # A part imports from rows above its own. After an arrow stands all that it imports of them, and of its own row before
 # it, beside BASE, which is everybody's; a dotted name is that module alone. Without an arrow every row above is open.
+# A dotted name before an arrow has a row of its own: `report` reads result lines and run folders, and only its
+# `artifacts` and `kinds`, which draw a field that was just fitted, see fields and tasks.
 TABLE = """
 0  errors    extras    config    files    core
 1  kernels
@@ -28,7 +30,9 @@ TABLE = """
 8  runs
 9  experiments → runs, training, analysis, tasks, evaluate, methods, encodings, inpainting, signals, metrics, geometry
 9  estimator → runs, tasks, methods, signals    testing → training, tasks, methods, networks, encodings, signals
-10 report → runs, analysis, tasks, evaluate, methods, encodings, signals, metrics, geometry
+10 report → runs.folder, metrics.summary, evaluate.streaming, analysis.structure
+10 report.kinds → report, runs.folder, analysis, tasks, evaluate, methods, encodings, signals, metrics, geometry
+10 report.artifacts → report, report.kinds, runs, analysis, evaluate, methods
 10 render → analysis, tasks, evaluate, methods, signals, geometry
 10 export → analysis, evaluate, methods, networks, encodings, geometry
 10 viewer → runs, training, analysis, evaluate, methods, networks, encodings, ops, signals, geometry
@@ -59,8 +63,14 @@ DOORS = {SOURCE / "__init__.py", SOURCE / "__main__.py"}  # of the library and o
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path not in DOORS)
 
 
+def part_named(name: str) -> str:
+    """The part that a dotted name inside the package belongs to: the longest one of the table, else its first word."""
+    rows = [part for part in ALLOWED if name == part or name.startswith(f"{part}.")]
+    return max(rows, key=len, default=name.split(".")[0])
+
+
 def part_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return part_named(".".join(path.relative_to(SOURCE).with_suffix("").parts))
 
 
 def imports_of(path: Path) -> set[str]:
@@ -78,7 +88,8 @@ def imports_of(path: Path) -> set[str]:
 
 
 def may_import(part: str, name: str) -> bool:
-    return any(name == allowed or name.startswith(f"{allowed}.") for allowed in ALLOWED[part] | {part, "errors"})
+    inside = part_named(name) == part
+    return inside or any(name == allowed or name.startswith(f"{allowed}.") for allowed in ALLOWED[part] | {"errors"})
 
 
 def named(path: Path) -> str:
@@ -194,3 +205,6 @@ def test_the_rules_catch_what_they_should(tmp_path: Path) -> None:
     assert not may_import("training", "tasks.fit")
     assert may_import("training", "tasks.base")
     assert may_import("core", "core.grid")
+    assert part_of(SOURCE / "report" / "kinds" / "audio.py") == "report.kinds"
+    assert may_import("report.kinds", "report.figures.canvas")
+    assert not may_import("report", "report.kinds.audio")
