@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 import time
@@ -76,10 +77,14 @@ class StopSignals:
             signal.signal(each, handler)
 
 
-class Display:
-    """A live line on a terminal, a line every few seconds elsewhere, nothing when quiet."""
+class Display(logging.Handler):
+    """A live line on a terminal, a line every few seconds elsewhere, nothing when quiet.
+
+    Inside `with`, what the library logs is shown between these lines.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
+        super().__init__()
         self.quiet = quiet
         self.live = sys.stderr.isatty() and not quiet
         self._shown = time.monotonic()
@@ -87,10 +92,16 @@ class Display:
         self._stage = ""
 
     def __enter__(self) -> Display:
+        logging.getLogger("alfilter").addHandler(self)
         return self
 
     def __exit__(self, *error: object) -> None:
+        logging.getLogger("alfilter").removeHandler(self)
         self._end_line()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage() != self._stage:  # which is on the screen already
+            self.say(record.getMessage())
 
     def say(self, line: str) -> None:
         if not self.quiet:
@@ -147,11 +158,11 @@ def describe_stage(stage: Stage) -> str:
 
     >>> describe_stage(Stage("scoring", 0.25, 75.0, 25.0))
     ' 25%  scoring  1:15 left'
-    >>> describe_stage(Stage("scoring", None, None, 3.0))
-    'scoring  0:03'
+    >>> describe_stage(Stage("scoring", None, None, 3.0)), describe_stage(Stage("scoring", None, None, 0.0))
+    ('scoring  0:03', 'scoring')
     """
     if stage.done is None:
-        return f"{stage.name}  {clock_text(stage.seconds)}"
+        return f"{stage.name}  {clock_text(stage.seconds)}" if stage.seconds >= 0.5 else stage.name
     left = "" if stage.left is None else f"  {clock_text(stage.left)} left"
     return f"{stage.done:4.0%}  {stage.name}{left}"
 
