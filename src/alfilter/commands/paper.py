@@ -28,7 +28,7 @@ def paper_facts(lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> Facts:
 
 
 def print_claims(out: str | None, as_json: bool = False) -> int:
-    """A table of the claims, or one object: judged by the lines in a folder, or by those that come with the code."""
+    """A table of the claims, or one object: judged by the lines in a folder, or by those that ship with the package."""
     from alfilter.experiments.committed import committed_lines, read_lines
     from alfilter.experiments.paper.claims import judged
     from alfilter.experiments.verdicts import verdict_table

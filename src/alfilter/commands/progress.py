@@ -24,8 +24,8 @@ class StopSignals:
     While the field is trained the first one is noted, and the training ends after the step. Inside `at_once` it raises
     `Stopped`: there is nothing to bring to an end.
 
-    patient: further ones are ignored. torchrun passes on what the terminal has sent already, and itself kills what
-    does not end.
+    patient: further ones are ignored. torchrun forwards signals that the terminal has already sent, and itself kills
+    what does not end.
     """
 
     def __init__(self, patient: bool = False) -> None:
@@ -56,7 +56,7 @@ class StopSignals:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Inside, a signal ends what is going on where it stands, the first one and any other."""
+        """Inside, every signal ends the work immediately, the first one as well."""
         self._raises = True
         for number in self._before:
             signal.signal(number, self._note)
@@ -143,7 +143,7 @@ class Display(logging.Handler):
 
 
 def describe(progress: Progress) -> str:
-    """One line: how far, how fast, how long still, how good.
+    """One line: progress, speed, time left, quality.
 
     >>> describe(Progress(step=20, done=0.5, loss=0.001, quality=30.0, rate=10.0, left=75.0, seconds=2.0))
     ' 50%  step 20  10.0 steps/s  1:15 left  30.00 dB'
@@ -154,7 +154,7 @@ def describe(progress: Progress) -> str:
 
 
 def describe_stage(stage: Stage) -> str:
-    """One line: what, how far, how long still.
+    """One line: the stage, its progress and the time left.
 
     >>> describe_stage(Stage("scoring", 0.25, 75.0, 25.0))
     ' 25%  scoring  1:15 left'

@@ -43,7 +43,7 @@ class PreparedFit:
         return Fitted(self.field, self.task, result, self.setting.preset, self.setting.training)
 
     def compile(self) -> None:
-        """Have all that the training calls compiled; `fit` would do so, too, but cannot be interrupted there."""
+        """Compile all kernels that the training calls; `fit` would do so as well, but cannot be interrupted there."""
         training = self.setting.training
         precompile(self.field, self.task, training, make_optimiser(self.field, training))
 
