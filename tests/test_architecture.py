@@ -28,13 +28,13 @@ TABLE = """
 6  tasks → signals, metrics, geometry, inpainting, evaluate    analysis → evaluate, encodings
 7  training → tasks.base, methods
 8  runs
-9  experiments → runs, training, analysis, tasks, evaluate, methods, encodings, inpainting, signals, metrics, geometry
-9  estimator → runs, tasks, methods, signals    testing → training, tasks, methods, networks, encodings, signals
+9  experiments → runs, analysis, tasks, evaluate, methods, encodings, inpainting.grid, signals, metrics, geometry
+9  estimator → runs, tasks.points, methods, signals    testing → training, tasks, methods, networks, encodings, signals
 10 report → runs.folder, metrics.summary, evaluate.streaming, analysis.structure
 10 report.kinds → report, runs.folder, analysis, tasks, evaluate, methods, encodings, signals, metrics, geometry
-10 report.artifacts → report, report.kinds, runs, analysis, evaluate, methods
-10 render → analysis, tasks, evaluate, methods, signals, geometry
-10 export → analysis, evaluate, methods, networks, encodings, geometry
+10 report.artifacts → report, report.kinds, runs.fitting, runs.folder, analysis, evaluate, methods
+10 render → analysis, tasks.points, evaluate, methods, signals, geometry
+10 export → analysis, evaluate, methods, networks, encodings, geometry.frame
 10 viewer → runs, training, analysis, evaluate, methods, networks, encodings, ops, signals, geometry
 11 commands → runs, training, analysis, methods, experiments, report, render, export, viewer    cli → commands
 """

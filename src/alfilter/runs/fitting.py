@@ -12,6 +12,7 @@ from alfilter.config import Density, Training
 from alfilter.methods import Field, build
 from alfilter.runs.request import Setting, resolve
 from alfilter.tasks.base import Task
+from alfilter.training import NotFinite as NotFinite
 from alfilter.training import Result, fit
 from alfilter.training.loop import make_optimiser
 from alfilter.training.precompile import precompile
