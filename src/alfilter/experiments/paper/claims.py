@@ -21,6 +21,7 @@ from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED, Verdict, comb
 Lines = Sequence[Mapping[str, Any]]
 Read = Callable[[Any], float | None]
 Judge = Callable[[Lines], tuple[str, str]]
+Command = Callable[[str, str], str]
 BASELINES = ("pe-mlp", "siren", "mfn", "diner")
 CLOSE = {"psnr": 0.5, "ssim": 0.005, "lpips": 0.002}  # differences that are not visible
 CLEAR = 0.3  # a rank correlation that a reader of the map would see
@@ -54,13 +55,16 @@ class Claim:
     judge: Judge
 
 
-def judged(lines: Mapping[str, Lines]) -> list[Verdict]:
-    """All claims in the paper's order; lines: by the name of their study, the larger scale before the smaller."""
-    return [_judge(claim, lines) for claim in CLAIMS]
+def judged(lines: Mapping[str, Lines], command: Command = lambda study, scale: study) -> list[Verdict]:
+    """All claims in the paper's order; lines: by the name of their study, the larger scale before the smaller.
+
+    command: what a verdict says of how to repeat it, from the study and its scale (`paper`, `half`, or none).
+    """
+    return [_judge(claim, lines, command) for claim in CLAIMS]
 
 
-def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
-    command, begun = f"alfilter experiment {claim.item}", ""
+def _judge(claim: Claim, lines: Mapping[str, Lines], command: Command) -> Verdict:
+    begun = ""
     for scale in ("paper", "half", ""):
         study = f"{claim.study}-{scale}" if scale else claim.study
         own = lines.get(study) or ()
@@ -72,11 +76,11 @@ def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
         except (KeyError, statistics.StatisticsError):  # not all of its rows are there
             begun = begun or (size if study.endswith(FAIR) else "")
             continue
-        words = command + (f" --scale {scale}" if scale else "")
-        return Verdict(claim.text, outcome if study.endswith(FAIR) else UNDECIDED, evidence, claim.where, words, size)
+        repeat = command(claim.item, scale)
+        return Verdict(claim.text, outcome if study.endswith(FAIR) else UNDECIDED, evidence, claim.where, repeat, size)
     # of the scales that can judge, the smallest
-    larger = next((f" --scale {name}" for name in ("half", "paper") if f"{claim.study}-{name}" in SIZES), "")
-    return Verdict(claim.text, UNDECIDED, "begun, not finished" if begun else "", claim.where, command + larger, begun)
+    repeat = command(claim.item, next((name for name in ("half", "paper") if f"{claim.study}-{name}" in SIZES), ""))
+    return Verdict(claim.text, UNDECIDED, "begun, not finished" if begun else "", claim.where, repeat, begun)
 
 
 # ── two methods, picture by picture ──────────────────────────────────────────────────────────────────────────────────
