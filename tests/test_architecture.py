@@ -137,6 +137,21 @@ def test_flags_are_named_only_in_commands() -> None:
         assert not words & flags, f"{named(path)} names {sorted(words & flags)}"
 
 
+# Threads and processes are started by `runtime`, and where each of these has a reason of its own.
+STARTERS = {
+    "experiments/runner/local.py": "the runs of a study, which may die",
+    "geometry/distance_worker.py": "libigl holds the interpreter's lock",
+    "kernels/compile.py": "compilers, each a fresh interpreter",
+    "tasks/sdf.py": "the next block of samples, measured beside the training",
+}
+
+
+def test_threads_and_processes_are_started_in_few_places() -> None:
+    pools = re.compile(r"\b(Thread|ThreadPoolExecutor|ProcessPoolExecutor|Popen|fork|get_context)\(")
+    starting = {named(p) for p in MODULES if pools.search(p.read_text(encoding="utf-8"))}
+    assert {name for name in starting if not name.startswith("runtime/")} == set(STARTERS)
+
+
 RUN_FILES = {"model.safetensors", "config.json", "metrics.json", "history.jsonl", "checkpoint.safetensors"}
 
 
@@ -150,7 +165,8 @@ def test_the_run_folder_has_one_owner() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["core", "ops", "encodings", "networks", "methods", "inpainting", "evaluate", "analysis"]
+    "part",
+    ["core", "ops", "encodings", "networks", "methods", "inpainting", "evaluate", "tasks", "analysis", "estimator"],
 )
 def test_equations_fields_and_measures_know_no_files(part: str) -> None:
     for path in (p for p in MODULES if part_of(p) == part):
