@@ -144,8 +144,8 @@ def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStac
             for gather in gathers:
                 gather.run()
 
-    crew = after.enter_context(ForkPool(pieces, workers()))
-    return lambda: crew.run(None)
+    pool = after.enter_context(ForkPool(pieces, workers()))
+    return lambda: pool.run(None)
 
 
 def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack) -> Step:

@@ -75,8 +75,8 @@ def products(sizes: list[tuple[int, int]], batch: int, chunk: int) -> Callable[[
                 torch.mm(grads[i].t(), inputs[i], out=by_weight[i])
                 torch.mm(grads[i], weights[i], out=by_input[i])
 
-    crew = ForkPool(work, workers())
-    return lambda: crew.run(None)
+    pool = ForkPool(work, workers())
+    return lambda: pool.run(None)
 
 
 @single_threaded_ops()

@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+from alfilter.commands.paper import study_command
 from alfilter.experiments.committed import committed_lines, keep
 from alfilter.experiments.compare import between, minute, noise
 from alfilter.experiments.insight import borders, local_frequency
@@ -53,7 +54,7 @@ if __name__ == "__main__":
     for study in sys.argv[2:]:
         print(keep(Path(sys.argv[1]), study))
     studies = committed_lines()
-    write_table(RESULTS / "claims.md", "claims", verdict_table(judged(studies)))
+    write_table(RESULTS / "claims.md", "claims", verdict_table(judged(studies, study_command)))
     for page, tables in TABLES.items():
         for name, (study, summarise) in tables.items():
             lines = studies.get(study)

@@ -29,7 +29,7 @@ Command = Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, like every other mistake's; options are never guessed from a start."""
+    """A parser whose errors are one line, like every other; options are never guessed from a prefix."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **settings})
@@ -53,12 +53,12 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 for finished work, 2 for a user's mistake, 129, 130 or 143 for a stopped run.
 
-    A reader of the output who leaves does not end the work.
+    A reader who closes the output does not end the work.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
         atexit.register(_end_quickly)
-    # NumPy and SciPy would start a thread per core as they load, and interrupt this process where the system gives
+    # NumPy and SciPy would start a thread per core as they load, and interrupt this process where the system allows
     # none; what they compute here is small
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     find_temporary_folder()
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _end_quickly() -> None:
-    """The process ends with the command: its memory goes as a whole, not object by object."""
+    """The process ends with the command: its memory is freed as a whole, not object by object."""
     if "igl" not in sys.modules:  # libigl's bindings report on stderr whatever was not freed
         gc.freeze()
 
@@ -113,7 +113,7 @@ def _run(words: list[str]) -> int:
 
 
 def _split_imports(words: list[str]) -> tuple[list[str], list[str]]:
-    """The modules that `--import MODULE` names, before or after the command, and the other words.
+    """The modules that `--import MODULE` names, before or after the command, and the other arguments.
 
     >>> _split_imports(["--import", "mine", "fit", "a.png", "--import=other"])
     (['mine', 'other'], ['fit', 'a.png'])
@@ -137,7 +137,7 @@ def _import(module: str) -> None:
         sys.path.insert(0, "")
     try:
         import_module(module.removesuffix(".py"))
-    except (Exception, SystemExit) as error:  # it is anybody's code
+    except (Exception, SystemExit) as error:  # it is the user's code
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise UserError(f"cannot import {module} ({reason}); give a module that Python finds from here") from error
 
@@ -152,7 +152,7 @@ def _complain(message: str, as_json: bool) -> None:
 
 
 def _with_flags(error: UserError, flags: Mapping[str, str]) -> str:
-    """The error's line, and the options that mend it.
+    """The error's line, and the options that would fix it.
 
     >>> _with_flags(UserError("which columns?", arguments=["coords", "values"]), {"coords": "--coords"})
     'which columns? (--coords)'
@@ -181,7 +181,7 @@ def parser(command: str | None = None) -> Parser:
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
-    """The command and its arguments; what the command does not know is named, with the nearest that it does."""
+    """The command and its arguments; an unknown option is an error that names the nearest known one."""
     arguments, unknown = parser(words[0] if words else None).parse_known_args(words)
     if not unknown:
         return arguments

@@ -47,8 +47,8 @@ def configure(kind: type[T], options: Mapping[str, Any], owner: str) -> T:
 def check_declaration(kind: type, owner: str) -> None:
     """Refuse a class of options that a command line and a model file could not carry.
 
-    It is a dataclass; every field has a default, and is a number, a word, a truth value, a tuple of whole numbers, or
-    one of these or None.
+    It is a dataclass; every field has a default, and is a number, a string, a bool, a tuple of integers, or one of
+    these or None.
 
     >>> @dataclass(frozen=True)
     ... class Demo:
@@ -69,7 +69,7 @@ def check_declaration(kind: type, owner: str) -> None:
 
 
 def override(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A training's options with some of them changed; a rate that is named is taken as it is, whatever the network.
+    """A training's options with some of them changed; a rate that is named is used as it is, whatever the network.
 
     >>> override({"lr": 1e-3, "neurons": 480}, {"lr": 2e-3})
     {'lr': 0.002, 'neurons': None}
@@ -248,7 +248,7 @@ class Training:
     filter_loss: str = option(
         "error", "what α descends; log: the error's logarithm, a gradient that does not fade", choices=("error", "log")
     )
-    settle: float = option(1.0, "share of the run after which α stays as it is, and its price ends", low=0, high=1)
+    settle: float = option(1.0, "share of the run after which α is frozen and its price ends", low=0, high=1)
     detail: float = option(
         0.0, "weight of the area means at 1/2, 1/4, 1/8, learned with α capped there; it falls with the rates", low=0
     )

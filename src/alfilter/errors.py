@@ -11,7 +11,7 @@ class UserError(ValueError):
 
     The command line prints it without a traceback and ends with exit code 2.
 
-    arguments: the names of the arguments that mend it; the command line adds its own spelling of those it has.
+    arguments: the names of the arguments that would fix it; the command line adds its own spelling of those it has.
     """
 
     def __init__(self, message: str, *, arguments: Sequence[str] = ()) -> None:

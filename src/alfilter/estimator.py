@@ -51,15 +51,15 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A field with a local frequency filter through scattered points: the fit of `alfilter fit TABLE`, on arrays.
 
     Up to four features al-grid, a small network on the levels of a learned grid; above, al-sine. A parameter that is
-    None is as the command has it: what the method's preset says for that many points in so many dimensions. Features
-    are brought to [-1, 1] and targets to [0, 1] by their extremes in the training data. With more than four features α
-    is one learned number, since a grid's nodes grow as grid^d, and nothing is filled in between the points. Beyond the
-    box of the training data the field is evaluated at the box's nearest place.
+    None follows the command: what the method's preset says for that many points and dimensions. Features are brought to
+    [-1, 1] and targets to [0, 1] by their extremes in the training data. With more than four features α is one learned
+    number, since a grid's nodes grow as grid^d, and nothing is filled in between the points. Beyond the box of the
+    training data the field is evaluated at the box's nearest place.
 
     Parameters
     ----------
     max_iter : int
-        Optimiser steps. Few smooth over noise, many follow every point.
+        Optimiser steps. A few smooth over noise, many follow every point.
     method : str
         None: al-grid up to four features, al-sine above.
     preset : str

@@ -1,4 +1,4 @@
-"""Whole files or none: every write goes to a neighbour first and is renamed into place."""
+"""Atomic writes: a file is written under a temporary name beside its place and then renamed."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 
 def find_temporary_folder(shared_memory: Path = Path("/dev/shm")) -> None:
-    """Where the usual temporary folders are read-only, take the system's shared memory; libraries need some place.
+    """Where the usual temporary folders are read-only, use the system's shared memory; libraries need a writable one.
 
-    Python would take the working directory, and leave compiled kernels and fonts there.
+    Python would use the working directory, and leave compiled kernels and fonts there.
     """
     named = (os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
     usual = {str(Path(name).resolve()) for name in (*named, "/tmp", "/var/tmp", "/usr/tmp") if name}

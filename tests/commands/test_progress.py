@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import signal
@@ -66,10 +67,21 @@ def test_a_terminal_gets_one_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "━" * 20 in shown
 
 
+def test_what_the_library_logs_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    log = logging.getLogger("alfilter")
+    with Display() as display:
+        display.update_stage(Stage("compiling kernels", None, None, 0.0))
+        log.warning("compiling kernels")
+        log.warning("the disk is full")
+    assert capsys.readouterr().err.splitlines() == ["compiling kernels", "alfilter: the disk is full"]
+    assert display not in log.handlers
+
+
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with Display(quiet=True) as display:
         display.say("hello")
         display.update(at(1, 1.0))
+        logging.getLogger("alfilter").warning("hello")
     assert capsys.readouterr() == ("", "")
 
 

@@ -25,8 +25,8 @@ def test_a_study_is_imported_when_it_is_asked_for() -> None:
 import sys
 from alfilter.experiments import STUDIES
 list(STUDIES.declared)
-rooms = ("paper", "tuning", "compare", "insight")
-early = [name for name in sys.modules if name.startswith(tuple(f"alfilter.experiments.{room}" for room in rooms))]
+parts = ("paper", "tuning", "compare", "insight")
+early = [name for name in sys.modules if name.startswith(tuple(f"alfilter.experiments.{part}" for part in parts))]
 assert not early, early
 assert "torch" not in sys.modules  # a list of names needs no second of waiting
 STUDIES["methods-table"]

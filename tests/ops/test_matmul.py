@@ -31,10 +31,10 @@ def test_whatever_the_sizes(rows: int, wide: int, narrow: int, sliced: bool, dty
 
 def test_nothing_is_read_or_written_beside() -> None:
     """A vector of eight at the edge of a matrix of three columns must stay within its rows."""
-    room = torch.full((5, 9), torch.nan)
+    padded = torch.full((5, 9), torch.nan)
     a, b = torch.randn(4, 3), torch.randn(3, 3)
-    room[:4, :3] = a
-    torch.testing.assert_close(multiply(room[:4, :3], b), a @ b)
+    padded[:4, :3] = a
+    torch.testing.assert_close(multiply(padded[:4, :3], b), a @ b)
 
 
 def test_nan_and_infinity_reach_the_result() -> None:

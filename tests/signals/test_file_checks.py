@@ -9,7 +9,7 @@ import pytest
 
 from alfilter.errors import UserError
 from alfilter.signals import file_checks
-from alfilter.signals.file_checks import check_room, head, is_folder, looks_like
+from alfilter.signals.file_checks import check_memory, head, is_folder, looks_like
 
 
 def test_the_first_bytes(tmp_path: Path) -> None:
@@ -44,11 +44,11 @@ def test_folders(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_checks, "free_memory", lambda: 1 << 30)
-    check_room(Path("f"), 1 << 30)
+    check_memory(Path("f"), 1 << 30)
     with pytest.raises(UserError, match=r"cannot read f: it needs 2\.0 GB of memory, 1\.0 GB are available"):
-        check_room(Path("f"), 2 << 30)
+        check_memory(Path("f"), 2 << 30)
     monkeypatch.setattr(file_checks, "free_memory", lambda: None)
-    check_room(Path("f"), 1 << 60)
+    check_memory(Path("f"), 1 << 60)
 
 
 def test_what_content_seems_to_be() -> None:

@@ -54,7 +54,7 @@ def test_a_turned_tiff_is_upright(orientation: int, tmp_path: Path, monkeypatch:
     assert np.array_equal(read_image(tmp_path / "a.tif").data, whole)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the room is not taken beforehand")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the space is not reserved")
 def test_the_room_on_the_disk_is_taken_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"cannot unpack a.png: \d+.0 GB of disk for temporary files are needed"):
         scratch(Path("a.png"), (1 << 22, 1 << 22, 4), np.uint8)

@@ -77,7 +77,7 @@ def test_pieces_are_a_pure_function_of_the_step() -> None:
 
 
 def test_a_field_told_the_filling_is_right_between_the_samples() -> None:
-    """A network with room for wild values between 256 samples: told what lies between, it has none."""
+    """A network that can oscillate between 256 samples does not once it learns what lies between."""
     scores = {}
     for weight in (0.0, 0.3):
         task = picture(waves())

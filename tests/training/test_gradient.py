@@ -14,7 +14,7 @@ from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.methods import Field, build
-from alfilter.runtime import fork_pool as crew
+from alfilter.runtime import fork_pool
 from alfilter.runtime.fork_pool import can_fork
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask, SdfTask
@@ -96,7 +96,7 @@ def test_processes_and_threads_give_the_same_bits(
     setting = Training(micro=100, batch=400, tv=1e-4, fill=0.5, lr=1e-3)
     results = []
     for forked in (True, False):
-        monkeypatch.setattr(crew, "can_fork", lambda forked=forked: forked)
+        monkeypatch.setattr(fork_pool, "can_fork", lambda forked=forked: forked)
         field = build(method, in_dim=2, out_dim=3, samples=(40, 30), seed=3)
         history = fit(field, seen, training=replace(setting, steps=6), seed=5).history
         results.append((history[-1]["loss"], torch.cat([p.detach().flatten() for p in field.parameters()])))

@@ -411,7 +411,7 @@ def test_the_history_plays(page: Page, runs: Path) -> None:
 
 
 def test_a_method_without_alpha_says_so(page: Page) -> None:
-    assert "There is no local frequency of siren" in page.page.inner_text("#no-alpha")
+    assert "siren has no filter" in page.page.inner_text("#no-alpha")
 
 
 def test_two_hundred_quick_zooms_leave_memory_flat(page: Page, server: Server) -> None:

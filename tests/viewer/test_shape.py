@@ -182,8 +182,8 @@ def test_the_page_shows_the_surface_and_a_slice(browser: Any, server: Server) ->
     assert cut[2] == pytest.approx(0, abs=1e-5)  # the surface before the slice is cut away
     assert page.evaluate(MIDDLE) != on_surface
     page.evaluate("view.cursor = null; view.ask()")
-    wait_until(page, "view.found !== null && Math.abs(view.found.place[2]) < 1e-4")
-    result = page.evaluate("view.found")
+    wait_until(page, "view.spot !== null && Math.abs(view.spot.place[2]) < 1e-4")
+    result = page.evaluate("view.spot")
     assert result["distance"] == pytest.approx(
         SCALE * float(distances_at(field, np.array([result["place"]]))[0]), abs=1e-3
     )

@@ -30,10 +30,10 @@ class Layer:
 
 
 class Linears(TorchFunctionMode):
-    """Watches a network run over n points, and keeps its linear layers.
+    """Records the linear layers of a network while it runs over n points.
 
-    A parameter counts as a layer's when that one call is all that uses it; whatever else touches it (a second call, a
-    product, a slice) leaves it to the rows.
+    A parameter counts as a layer's when that one call is all that uses it; one that is used in any other way (a second
+    call, a product, a slice) is differentiated row by row.
     """
 
     def __init__(self, parameters: Sequence[Tensor], points: int) -> None:

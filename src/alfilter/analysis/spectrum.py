@@ -91,7 +91,7 @@ def energies(kernel: Tensor) -> Tensor:
 
 
 def octaves(energy: Tensor, levels: int) -> Tensor:
-    """Energies of one frequency band a dyadic scale, 2^j/√2 ≤ k < 2^j √2 for j < levels: (levels,)."""
+    """Energies of one frequency band per dyadic scale, 2^j/√2 ≤ k < 2^j √2 for j < levels: (levels,)."""
     cycles = torch.arange(len(energy), dtype=torch.float64)
     edges = 2.0 ** (torch.arange(levels + 1, dtype=torch.float64) - 0.5)
     sums = [energy[(cycles >= low) & (cycles < high)].sum() for low, high in pairwise(edges)]

@@ -67,7 +67,7 @@ def local_band(image: Tensor, block: int, octaves: int = 3) -> Tensor:
 def spectral_centroid(image: Tensor, block: int, window: int | None = None) -> Tensor:
     """Σ|f||Î(f)|² / Σ|Î(f)|², f in cycles per pixel, of the Hann-windowed square around every block. → (H//b, W//b).
 
-    window: side of the square, twice the block unless given; its mean is taken off first, and the picture is reflected
+    window: side of the square, twice the block unless given; its mean is subtracted first, and the picture is reflected
     at its rim. Zero where nothing varies.
 
     >>> stripes = torch.cos(torch.pi / 2 * torch.arange(32)).expand(32, 32)  # a quarter cycle per pixel

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from alfilter.commands.experiment import add_experiment
 from alfilter.commands.export import add_export
 from alfilter.commands.fit import add_fit
+from alfilter.commands.methods import add_methods
 from alfilter.commands.models import add_eval, add_info, add_mesh, add_predict, add_render
 from alfilter.commands.ntk import add_ntk
 from alfilter.commands.report import add_report
-from alfilter.commands.studies import add_experiment, add_methods
 from alfilter.commands.view import add_view
 
 COMMANDS: dict[str, Callable[[Any], None]] = {

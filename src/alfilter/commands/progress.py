@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 import time
@@ -23,8 +24,8 @@ class StopSignals:
     While the field is trained the first one is noted, and the training ends after the step. Inside `at_once` it raises
     `Stopped`: there is nothing to bring to an end.
 
-    patient: further ones are ignored. torchrun passes on what the terminal has sent already, and itself kills what
-    does not end.
+    patient: further ones are ignored. torchrun forwards signals that the terminal has already sent, and itself kills
+    what does not end.
     """
 
     def __init__(self, patient: bool = False) -> None:
@@ -55,7 +56,7 @@ class StopSignals:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Inside, a signal ends what is going on where it stands, the first one and any other."""
+        """Inside, every signal ends the work immediately, the first one as well."""
         self._raises = True
         for number in self._before:
             signal.signal(number, self._note)
@@ -76,10 +77,14 @@ class StopSignals:
             signal.signal(each, handler)
 
 
-class Display:
-    """A live line on a terminal, a line every few seconds elsewhere, nothing when quiet."""
+class Display(logging.Handler):
+    """A live line on a terminal, a line every few seconds elsewhere, nothing when quiet.
+
+    Inside `with`, what the library logs is shown between these lines.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
+        super().__init__()
         self.quiet = quiet
         self.live = sys.stderr.isatty() and not quiet
         self._shown = time.monotonic()
@@ -87,10 +92,16 @@ class Display:
         self._stage = ""
 
     def __enter__(self) -> Display:
+        logging.getLogger("alfilter").addHandler(self)
         return self
 
     def __exit__(self, *error: object) -> None:
+        logging.getLogger("alfilter").removeHandler(self)
         self._end_line()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage() != self._stage:  # which is on the screen already
+            self.say(record.getMessage())
 
     def say(self, line: str) -> None:
         if not self.quiet:
@@ -132,7 +143,7 @@ class Display:
 
 
 def describe(progress: Progress) -> str:
-    """One line: how far, how fast, how long still, how good.
+    """One line: progress, speed, time left, quality.
 
     >>> describe(Progress(step=20, done=0.5, loss=0.001, quality=30.0, rate=10.0, left=75.0, seconds=2.0))
     ' 50%  step 20  10.0 steps/s  1:15 left  30.00 dB'
@@ -143,15 +154,15 @@ def describe(progress: Progress) -> str:
 
 
 def describe_stage(stage: Stage) -> str:
-    """One line: what, how far, how long still.
+    """One line: the stage, its progress and the time left.
 
     >>> describe_stage(Stage("scoring", 0.25, 75.0, 25.0))
     ' 25%  scoring  1:15 left'
-    >>> describe_stage(Stage("scoring", None, None, 3.0))
-    'scoring  0:03'
+    >>> describe_stage(Stage("scoring", None, None, 3.0)), describe_stage(Stage("scoring", None, None, 0.0))
+    ('scoring  0:03', 'scoring')
     """
     if stage.done is None:
-        return f"{stage.name}  {clock_text(stage.seconds)}"
+        return f"{stage.name}  {clock_text(stage.seconds)}" if stage.seconds >= 0.5 else stage.name
     left = "" if stage.left is None else f"  {clock_text(stage.left)} left"
     return f"{stage.done:4.0%}  {stage.name}{left}"
 

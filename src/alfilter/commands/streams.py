@@ -11,7 +11,7 @@ from typing import TextIO
 
 
 def open_standard_streams() -> None:
-    """Let a closed standard stream lead nowhere: the next file that is opened would take its place, and its output."""
+    """Open closed standard streams on the null device: the next file opened would get their number and output."""
     for handle in (0, 1, 2):
         try:
             os.fstat(handle)
@@ -25,7 +25,7 @@ def open_standard_streams() -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Let what is still to be written to a stream lead nowhere, instead of failing once more at the end."""
+    """Send what is still to be written to a stream to the null device, instead of failing once more at the end."""
     with suppress(OSError, ValueError):  # it may be no file at all
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -35,7 +35,7 @@ def discard(stream: TextIO) -> None:
 class SafeStream(io.TextIOBase):
     """A stream that may fail in some ways, after which what is written to it is dropped.
 
-    errors: BrokenPipeError for results, which nobody reads any more; OSError for messages, a full disk included.
+    errors: BrokenPipeError for results that are no longer read; OSError for messages, a full disk included.
 
     >>> SafeStream(sys.stderr, OSError).write("")
     0

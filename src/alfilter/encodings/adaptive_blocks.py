@@ -103,7 +103,7 @@ class AdaptiveBlocks(Encoding):
         return self.blocks[: int(self.count)]
 
     def adapt(self, situation: Situation) -> None:
-        """Every `every` steps, but not in the last fifth of a run, give blocks to where the error is."""
+        """Every `every` steps, except in the last fifth of a run, move blocks to where the error is."""
         if situation.step == 0 or situation.step % self.every or situation.progress > 0.8:
             return
         tiles = self.tiling().cpu().numpy().astype(np.int64)

@@ -17,7 +17,7 @@ class AlphaGrid(nn.Module):
     The axis is that of the encoded channels (`FilteredFourier`) or of a grid's levels (`FilteredGrid`). The parameter
     holds α / unit. With unit = 1 the optimiser moves in channels or levels; with unit = the axis' length it moves in
     shares of the axis, so that the same learning rate reaches that many times as far. `low` and `high` bound α: far
-    outside the axis every response and every gradient decays to nothing, and α could not come back.
+    outside the axis every response and every gradient decays to zero, and α could not return.
 
     >>> AlphaGrid((4, 4), start=2.0, unit=8.0, low=-1.0, high=8.5)(torch.zeros(3, 2))
     tensor([2., 2., 2.], grad_fn=<MulBackward0>)

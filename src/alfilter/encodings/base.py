@@ -94,7 +94,7 @@ class Encoding(nn.Module, ABC):
     def grid_features(self) -> GridFeatures | None:
         """What `forward` looks up, if it is a lookup on grids and nothing else: training has a faster way to do it.
 
-        An encoding that overrides `forward` overrides this, too.
+        An encoding that overrides `forward` must override this as well.
         """
         return None
 

@@ -127,7 +127,7 @@ class Octree(Encoding):
         return tuple(cells + 1 for cells in self.layout.cells[level])
 
     def _ends(self) -> list[int]:
-        """Rows that the levels up to and with each one would take as a whole."""
+        """Rows that all levels up to and including each one would need if they were complete."""
         ends = [prod(self._shape(level)) for level in range(self.levels)]
         return [sum(ends[: level + 1]) for level in range(self.levels)]
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from alfilter.evaluate.sampling import axis_coords, sample_axes
 from alfilter.evaluate.scores import Evaluate
 
-_BAND = 1 << 20  # places evaluated together
+_BAND = 1 << 20  # places evaluated at once
 
 
 @dataclass(frozen=True)

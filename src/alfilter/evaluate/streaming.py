@@ -15,7 +15,7 @@ from alfilter.metrics.image import REACH, STRIP, psnr_of, ssim, ssim_strip
 from alfilter.runtime.thread_pool import parallel_map
 from alfilter.signals import LARGE, GridSignal
 
-_BAND = 1 << 20  # samples evaluated together
+_BAND = 1 << 20  # samples evaluated at once
 _DRAWN = 1 << 18  # pixels of a reduced picture
 
 

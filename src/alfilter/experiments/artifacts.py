@@ -1,6 +1,6 @@
 """What a result line keeps besides its scores: the curve, LPIPS if available, small pictures.
 
-Pictures go into the line as base64 text, so that a line from any machine is whole and a report needs nothing else.
+Pictures go into the line as base64 text, so that a line from any machine is complete and a report needs nothing else.
 """
 
 from __future__ import annotations

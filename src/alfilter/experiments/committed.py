@@ -1,4 +1,4 @@
-"""The result lines behind published tables and verdicts, kept with the code: without pictures, otherwise whole."""
+"""The result lines behind published tables and verdicts, shipped with the package: complete but for pictures."""
 
 from __future__ import annotations
 

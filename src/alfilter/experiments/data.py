@@ -1,4 +1,4 @@
-"""The data of studies: where it lies, what can be fetched from a public address, pictures cropped and reduced."""
+"""The data of studies: where it is, what can be fetched, pictures cropped and reduced."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FILES: dict[str, tuple[str, str]] = {
 
 
 def data_folder() -> str:
-    """Where data is looked for and fetched to: $ALFILTER_DATA, or a folder of the user's cache."""
+    """Where data is read from and fetched to: $ALFILTER_DATA, or a folder of the user's cache."""
     named = os.environ.get("ALFILTER_DATA")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return named or str(cache / "alfilter" / "data")

@@ -1,4 +1,4 @@
-"""What a study says of a claim of the paper, in the same three words everywhere."""
+"""The verdict of a study on a claim of the paper: one of three, the same everywhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(claim: str, holds: bool, evidence: str) -> Verdict:
-    """holds or does not hold, for what is computed and does not scatter.
+    """holds or does not hold, for numbers that are computed exactly.
 
     >>> verdict("water is wet", True, "1 of 1").verdict
     'holds'
@@ -52,10 +52,10 @@ def decided(differences: Sequence[float], close: float) -> str:
     return HOLDS if mean > 0 else FAILS
 
 
-def together(verdicts: Sequence[str]) -> str:
+def combined(verdicts: Sequence[str]) -> str:
     """A claim of several parts: holds if all do, fails if one does.
 
-    >>> together([HOLDS, HOLDS]), together([HOLDS, UNDECIDED]), together([UNDECIDED, FAILS])
+    >>> combined([HOLDS, HOLDS]), combined([HOLDS, UNDECIDED]), combined([UNDECIDED, FAILS])
     ('holds', 'not decided here', 'does not hold')
     """
     if FAILS in verdicts:

@@ -35,9 +35,9 @@ class MeshDistance:
         return out
 
     def winding(self, points: Array) -> Array:
-        """How often the surface goes round each point: 1 inside, 0 outside, between near a hole. points: (n, 3) → (n,).
+        """How often the surface winds around each point: 1 inside, 0 outside, in between near a hole.
 
-        Jacobson et al. 2013, in the fast approximation of Barill et al. 2018.
+        points: (n, 3) → (n,). Jacobson et al. 2013, in the fast approximation of Barill et al. 2018.
         """
         if self._winding is None:
             self._winding = need("igl").FastWindingNumberBVH()

@@ -18,7 +18,7 @@ REACH = 0.9  # the largest coordinate of a shape in the domain; 0.45 in the sour
 class Frame:
     """domain = (user - offset) / scale, and source = domain / 2.
 
-    The source of the protocol (BACON) takes the mean of the vertices off, then maps the least and the greatest of all
+    The source of the protocol (BACON) subtracts the mean of the vertices, then maps the least and the greatest of all
     coordinates, over the three axes together, to -0.45 and 0.45 of a box [-0.5, 0.5]³. The domain is that box times
     two, so that an α grid covers all of it. One scale for all axes: shapes keep their proportions, and a distance in
     the user's units is `scale` times one in the domain.

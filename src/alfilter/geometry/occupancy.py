@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from alfilter.geometry.distance import Array, Index
 
-_AT_ONCE = 1 << 21  # columns looked at together
+_AT_ONCE = 1 << 21  # columns processed at once
 
 
 def occupied(vertices: Array, faces: Index, axes: tuple[Array, Array, Array]) -> NDArray[np.bool_]:

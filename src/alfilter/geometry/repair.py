@@ -15,9 +15,9 @@ from alfilter.geometry.distance import Array, Index, MeshDistance
 from alfilter.runtime.limits import free_memory
 
 LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes
-MANY = 1_000_000  # faces from which on the work is announced, and the trees over them exist once only
+MANY = 1_000_000  # faces above which the work is announced, and the trees over them exist once only
 BYTES = 700  # a face, of reading, mending and its share of the trees, measured
-_ROWS = 1 << 20  # faces looked at together
+_ROWS = 1 << 20  # faces processed at once
 _PROBES = 20_000  # points that decide whether a mesh encloses anything
 
 

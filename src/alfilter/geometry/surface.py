@@ -52,7 +52,7 @@ from alfilter.runtime.limits import free_memory
 Evaluate = Callable[[Values], Values]  # points (n, 3) in [-1, 1] → values (n,)
 
 MARGIN = 2.0  # times the steepest slope nearby; 1.5 lost a speck of eight faces of a roughly fitted scan
-_SLAB = 32  # cells of the last level that are in memory together, along the first axis
+_SLAB = 32  # cells of the last level that are in memory at once, along the first axis
 _STEP = _SLAB // 2  # the same in cells of the level before
 _BENT = 2.7 / 8  # of the second differences; with the margin two thirds of them, five times what a smooth field needs
 _NOISE = (
@@ -99,7 +99,7 @@ def extract(evaluate: Evaluate, resolution: int, *, margin: float = MARGIN, dens
     while level.stride > 2:
         level = pyramid.refine(level)
     level = pyramid.probe(level)
-    _check_room(int(sign_changes(level.values).sum()), resolution)
+    _check_memory(int(sign_changes(level.values).sum()), resolution)
     return _polygonise(pyramid, level)
 
 
@@ -112,7 +112,7 @@ def memory_needed(resolution: int, cells: float = 12.0) -> int:
     return int(half * 34 + slab * 40 + cells * resolution**2 * _BYTES)
 
 
-def _check_room(crossed: int, resolution: int) -> None:
+def _check_memory(crossed: int, resolution: int) -> None:
     """Refuse a surface that does not fit in memory. crossed: cells of stride 2 with both signs, of whose children it
     crosses four where it is smooth and all eight where it is noise."""
     free, needed = free_memory(), 6 * crossed * _BYTES
@@ -244,7 +244,7 @@ def _polygonise(pyramid: _Pyramid, level: _Level) -> Surface:
     queue = list(slabs.starts)
     while queue:
         for first in queue:
-            slabs.settle(first)
+            slabs.evaluate_surface(first)
         touched = {start for first in queue for start in (first - _STEP, first, first + _STEP)} & set(slabs.starts)
         queue = []
         for first in sorted(touched):
@@ -285,7 +285,7 @@ class _Slabs:
                 known.reshape(-1)[index[here] + offset] = True
         return values, known
 
-    def settle(self, first: int) -> None:
+    def evaluate_surface(self, first: int) -> None:
         """Evaluate the cells of a slab that can hold the surface, and follow it from there."""
         values, known = self.slab(first)
         active = subdivided(self.level.active[first : first + _STEP])

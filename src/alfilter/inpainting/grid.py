@@ -35,7 +35,7 @@ class Smoothness:
     """w_h(x) = |h|^-rough / (1 + hᵀJ(x)h / edge²)^power for h of `lengths`, J smoothed over `around` samples.
 
     lengths: of the offsets, in samples; none: every offset up to `reach`. Values run from 0 to 1. lattice: whether the
-    samples of `every:2` have a say at twice their scale (`fill`).
+    samples of `every:2` are also used at twice their scale (`fill`).
     """
 
     rough: float
@@ -83,10 +83,10 @@ def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int 
     """Seen samples as they are, and between them the u that minimises Σ_x Σ_h w_h(x) |u(x+h) - 2u(x) + u(x-h)|².
 
     The weights come from the structure tensor J = G * Σ_c ∇u_c ∇u_cᵀ of u itself: along an edge hᵀJh is small and a
-    second difference costs, across it is large and u is free. So u and J are found in turns, from the mean of what is
-    near (`pyramid`); with the weights fixed u is a linear system, solved by conjugate gradients. Nothing is random.
-    Where every other sample of a picture is seen, the middle of every four is then half this u and half what the
-    samples say of themselves at twice the scale (`lattice.centres`), and the rest is found again with that as seen.
+    second difference costs, across it is large and u is free. So u and J are computed alternately, from the mean of
+    what is near (`pyramid`); with the weights fixed u is a linear system, solved by conjugate gradients. Nothing is
+    random. Where every other sample of a picture is seen, the middle of every four is then half this u and half what
+    the samples say of themselves at twice the scale (`lattice.centres`), and the rest is found again with that as seen.
 
     values: (*shape, c) in [0, 1], read where seen: (*shape). kind: of smoothness; without one `chosen`.
 
@@ -120,7 +120,7 @@ def _solved(u: Array, known: Array, seen: Mask, steps: Sequence[Offset], kind: S
 
 
 def _with_centres(u: Array, known: Array, seen: Mask, steps: Sequence[Offset], kind: Smoothness) -> Array:
-    """u with a second opinion in the middle of every four samples, and between these found again."""
+    """u with a second estimate in the middle of every four samples, and filled again between these."""
     predicted = centres(known[::2, ::2])
     rows, columns = (slice(1, 2 * n, 2) for n in predicted.shape[:2])
     u, seen = u.copy(), seen.copy()
@@ -148,7 +148,7 @@ def bands(shape: Sequence[int], gap: float, most: int | None = None) -> list[tup
 
 
 def chosen(values: Array, seen: Mask) -> Smoothness:
-    """The kind of smoothness that says best what a tenth of the seen samples were, given the others.
+    """The kind of smoothness that best predicts a tenth of the seen samples from the others.
 
     Judged in a window in the middle of a large grid.
     """
@@ -197,7 +197,7 @@ def structure_tensor(u: Array, before: float, around: float) -> Array:
 
 
 def pyramid(values: Array, seen: Mask) -> Array:
-    """Seen samples as they are, elsewhere the mean over the smallest dyadic cell around that has any, drawn smooth.
+    """Seen samples as they are, elsewhere the mean over the smallest surrounding dyadic cell that has any, smoothed.
 
     >>> pyramid(np.float32([[1], [0], [0], [3]]), np.array([True, False, False, True])).ravel().tolist()
     [1.0, 1.5, 2.5, 3.0]

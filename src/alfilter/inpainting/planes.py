@@ -1,4 +1,4 @@
-"""Values in whole frames, slices or views that are unseen: each is drawn between its seen neighbours along motion."""
+"""Values in whole frames, slices or views that are unseen: interpolated between seen neighbours along their motion."""
 
 from __future__ import annotations
 

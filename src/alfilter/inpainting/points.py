@@ -60,9 +60,9 @@ def near_places(points: Array) -> Array:
 def spread(points: Array, values: Array, places: Array, weights: Array | None = None) -> Array:
     """Values (m, c) at places (m, d): radial basis functions on the 32 nearest points, duplicates averaged.
 
-    Thin plates, their mean with cubics, or the linear kernel, exact on the points or smoothed: whichever says best what
-    a tenth of the points were, given the others. points: (n, d). values: (n, c). weights: (n,) above 0; what weighs
-    little is smoothed much, as one over its weight, and has little say in the choice.
+    Thin plates, their mean with cubics, or the linear kernel, exact on the points or smoothed: whichever best predicts
+    a tenth of the points from the others. points: (n, d). values: (n, c). weights: (n,) above 0; what weighs little is
+    smoothed much, as one over its weight, and has little say in the choice.
 
     >>> square = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
     >>> float(spread(square, square[:, :1], np.array([[0.5, 0.0]])).round(6)[0, 0])

@@ -1,4 +1,4 @@
-"""How near a sound is to another."""
+"""How close two sounds are."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from torch import Tensor
 from alfilter.errors import UserError
 from alfilter.runtime.thread_pool import parallel_map
 
-_BLOCK = 1 << 21  # numbers compared together in float64
-STRIP = 64  # rows of SSIM computed together: a strip of a wide image stays in cache
+_BLOCK = 1 << 21  # numbers compared at once in float64
+STRIP = 64  # rows of SSIM computed at once: a strip of a wide image stays in cache
 REACH = 5  # rows and columns that SSIM's window looks to each side
 
 
@@ -168,7 +168,7 @@ def lpips(pred: Tensor, target: Tensor, weights: str | Path | None = None) -> fl
 
 
 def _network_input(image: Tensor) -> Tensor:
-    """(H, W, c) in [0, 1] → (1, 3, H, W) as the network was trained: [-1, 1], shifted and scaled a channel."""
+    """(H, W, c) in [0, 1] → (1, 3, H, W) as the network was trained: [-1, 1], shifted and scaled per channel."""
     colour = image[..., :1].expand(-1, -1, 3) if image.shape[-1] < 3 else image[..., :3]
     scaled = (2 * colour.float().clamp(0, 1) - 1 - colour.new_tensor(_SHIFT).float()) / colour.new_tensor(
         _SCALE

@@ -18,7 +18,7 @@ from alfilter.runtime.thread_pool import workers
 POINTS = 300_000
 GRID = 256
 _BATCH = 1 << 20
-_AT_ONCE = 1 << 12  # exact distances taken together when the worst is looked for
+_AT_ONCE = 1 << 12  # exact distances computed at once in the search for the largest
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""What every network is: features (..., C) to values (..., c); and how their weights start."""
+"""What every network is: features (..., C) to values (..., c); and how weights are initialised."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Network(nn.Module, ABC):
     def perceptrons(self) -> Perceptrons | None:
         """What `forward` computes, if it is a perceptron and nothing else: training has a faster way to do it.
 
-        A network that overrides `forward` overrides this, too.
+        A network that overrides `forward` must override this as well.
         """
         return None
 

@@ -18,7 +18,7 @@ class PolyINR(Network):
     so the degree grows by one per level: with slope 1 the network is a polynomial of degree `levels` exactly.
 
     Differs from the source in being fitted: there a mapping network makes every A and c from a latent code and from the
-    level before, which for one signal is one affine map a level, learned here directly. The source clamps features to
+    level before, which for one signal is one affine map per level, learned here directly. The source clamps features to
     ±256; here the start keeps their size instead: W as He et al. for leaky ReLUs, A and c such that l(Ax + c) has mean
     square one over [-1, 1]^d.
 

@@ -1,4 +1,4 @@
-"""The numbers of a written volume or light field: of the type that was fitted, if there is room for them."""
+"""The numbers of a written volume or light field: of the type that was fitted, if they fit in memory."""
 
 from __future__ import annotations
 

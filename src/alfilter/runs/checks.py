@@ -14,7 +14,7 @@ from alfilter.runs.lock import PathLock
 from alfilter.runs.request import FitRequest
 from alfilter.training.checkpoint import first_difference
 
-_QUICK = 1 << 23  # bytes of a signal that is read before anything is said about the folder
+_QUICK = 1 << 23  # bytes of a signal that is read before the folder is checked
 
 
 def is_quick_to_read(signal: str) -> bool:
@@ -35,7 +35,7 @@ def take_folder(folder: RunFolder, request: FitRequest, lock: PathLock) -> None:
 
 
 def check_folder(folder: RunFolder, request: FitRequest) -> None:
-    """Before any work: nothing that is there is written over unless asked for."""
+    """Before any work: existing files are not overwritten unless asked for."""
     try:
         if folder.path.exists() and not folder.path.is_dir():
             raise UserError(f"a run is written into a folder, {folder} is a file; give another name", arguments=["out"])

@@ -1,4 +1,4 @@
-"""A run made longer than it was first meant to be, and one that starts from another model."""
+"""A run that is extended beyond its original length, and one that starts from another model."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Extension:
 
 
 def extension_of(folder: RunFolder, stored: Mapping[str, Any], config: Mapping[str, Any]) -> Extension:
-    """What is extended when a run that is stored as `stored` is resumed as `config`, whose length may be another."""
+    """What is extended when a run that is stored as `stored` is resumed as `config`, whose length may differ."""
     entries = stored.get("extended", [])
     earlier = tuple(read_position(entry, folder.config) for entry in (entries if isinstance(entries, list) else [None]))
     before, now = stored.get("training", {}), config["training"]
@@ -148,9 +148,9 @@ def model_options(model: Field, request: FitRequest) -> dict[str, Any]:
 
 
 def take_over(field: Field, model: Field) -> str:
-    """Give a field the numbers of a model, in place; what was taken, as text.
+    """Copy the parameters of a model into a field, in place; returns what was copied, as text.
 
-    α is read between the nodes where its grid has another size; any other tensor of another size keeps its own start.
+    α is interpolated where its grid has another size; any other tensor of another size keeps its initialisation.
     The field keeps the range of its own signal.
     """
     if (field.in_dim, field.out_dim) != (model.in_dim, model.out_dim):

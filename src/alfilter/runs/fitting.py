@@ -12,6 +12,7 @@ from alfilter.config import Density, Training
 from alfilter.methods import Field, build
 from alfilter.runs.request import Setting, resolve
 from alfilter.tasks.base import Task
+from alfilter.training import NotFinite as NotFinite
 from alfilter.training import Result, fit
 from alfilter.training.loop import make_optimiser
 from alfilter.training.precompile import precompile
@@ -43,7 +44,7 @@ class PreparedFit:
         return Fitted(self.field, self.task, result, self.setting.preset, self.setting.training)
 
     def compile(self) -> None:
-        """Have all that the training calls compiled; `fit` would do so, too, but cannot be interrupted there."""
+        """Compile all kernels that the training calls; `fit` would do so as well, but cannot be interrupted there."""
         training = self.setting.training
         precompile(self.field, self.task, training, make_optimiser(self.field, training))
 

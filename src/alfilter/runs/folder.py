@@ -128,7 +128,7 @@ class RunFolder:
 
 
 def _is_result(line: Mapping[str, Any]) -> bool:
-    """Whether a line of a run has what is printed of it."""
+    """Whether a run's line has all that is printed of it."""
     until = line.get("until")
     tables = [line.get(name) for name in ("metrics", "heldout", "estimate")]
     goal = until is None or (isinstance(until, dict) and isinstance(until.get("quality"), int | float))

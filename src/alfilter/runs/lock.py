@@ -57,7 +57,7 @@ class PathLock:
         self._handle = handle
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

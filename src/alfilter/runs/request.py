@@ -87,7 +87,7 @@ def resolve(
 
 
 def suited_method(preset: str | None = None) -> str:
-    """The method where none is named: al-grid; for the paper's own presets al-sine.
+    """The default method: al-grid, or al-sine for the paper's own presets.
 
     >>> suited_method(), suited_method("paper")
     ('al-grid', 'al-sine')

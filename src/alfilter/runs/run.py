@@ -267,7 +267,7 @@ def open_folder(
     lock: PathLock,
     say: Say,
 ) -> dict[str, Any] | None:
-    """Make the folder ready; the result line when the run it holds is finished already."""
+    """Make the folder ready; returns the result line if the run in it is already finished."""
     is_new = not folder.path.exists()
     if is_new:
         _make_folder(folder)
@@ -301,7 +301,7 @@ def open_folder(
 
 
 def machine(device: torch.device, processes: Processes) -> dict[str, Any]:
-    """What the last digits of a run depend on: the device, the processor, and how many share the work."""
+    """What the last digits of a run depend on: the device, the processor, and the number of threads and processes."""
     return {"device": device.type, "processor": processor_name(), "threads": workers(), "processes": processes.size}
 
 

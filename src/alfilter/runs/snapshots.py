@@ -30,7 +30,7 @@ def moment(done: float, count: int) -> int:
     """How many of `count` snapshots are due when a share `done` of the run is over.
 
     They are taken at the shares (k/(count-1))², k = 0 … count-1: close together at the start, where most of the picture
-    arrives, and the last at the end.
+    takes shape, and the last at the end.
 
     >>> [moment(done, 5) for done in (0.0, 0.06, 0.0625, 0.25, 0.99, 1.0)]
     [1, 1, 2, 3, 4, 5]

@@ -12,11 +12,11 @@ R = TypeVar("R")
 
 
 class QueueFull(Exception):
-    """As much work is queued as may be: ask again in a moment."""
+    """The queue is full: try again in a moment."""
 
 
 class Cancelled(Exception):
-    """The caller is gone; the work was not done."""
+    """The caller is gone; the work was not run."""
 
 
 class BoundedExecutor:

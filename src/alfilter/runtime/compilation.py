@@ -27,7 +27,7 @@ def compile_once(kind: str, calls: Callable[[], list[Call]]) -> None:
     note = None if folder is None else folder / f"prepared-{hashlib.sha256(kind.encode()).hexdigest()[:24]}"
     if note is not None and note.exists():
         return
-    with stage("compiling for this processor, once"), load_kernels("compile").Compilers(workers()) as compilers:
+    with stage("compiling kernels for this processor, once"), load_kernels("compile").Compilers(workers()) as compilers:
         compilers.compile(calls())
     if note is not None:
         with suppress(OSError):

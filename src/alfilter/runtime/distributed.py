@@ -57,7 +57,7 @@ class Processes:
         return number if self.size == 1 else self.all_reduce([number if self.is_main else 0.0])[0]
 
     def worker_range(self, workers: int) -> tuple[int, int]:
-        """The position of this process's first worker among the workers of all processes, and how many those are."""
+        """The position of this process's first worker among the workers of all processes, and their number."""
         counts = [
             round(n)
             for n in self.all_reduce([float(workers) if rank == self.rank else 0.0 for rank in range(self.size)])

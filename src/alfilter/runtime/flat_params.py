@@ -48,7 +48,7 @@ def coalesce(rows: Sequence[Sequence[Tensor]]) -> Iterator[tuple[Tensor, ...]]:
     """The tensors of every row, flat; consecutive rows become one if all their tensors are adjacent in memory.
 
     Neighbours may be apart by less than a cache line, by the same distance in all columns: what is done to a coalesced
-    run is done to the numbers in its gaps, too.
+    run is also done to the numbers in its gaps.
 
     >>> a, b = (FlatLayout([torch.zeros(3), torch.zeros(2, 2)]).views(torch.zeros(32)) for _ in range(2))
     >>> [run[0].numel() for run in coalesce(list(zip(a, b)))]

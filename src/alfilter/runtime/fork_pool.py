@@ -1,9 +1,9 @@
 """A pool that runs the same work at several positions, in processes forked from this one where the system can.
 
 Python threads take turns in the interpreter, and every tensor operation ends one turn and waits for the next. Next to
-operations of milliseconds that is nothing; a step of a small network on a few thousand samples lost a third of its
-time to it on two cores, and more cores would only have waited more. A forked worker has an interpreter of its own and
-a copy of everything this process had; what all of them must see lies in memory from `shared_copy`.
+operations of milliseconds that is nothing; a step of a small network on a few thousand samples lost a third of its time
+to it on two cores, and more cores would only wait more. A forked worker has an interpreter of its own and a copy of
+everything this process had; what all of them must see lies in memory from `shared_copy`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What this process may use: memory and cores as the machine, its container and the shell's limits leave them."""
+"""What this process may use: memory and cores within the limits of the machine, its container and the shell."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ def keep_freed_memory() -> bool:
 def huge_page_zeros(*shape: int) -> Tensor:
     """Zeros (float32) in pages of 2 MB, if the system has them and they fill one; else in ordinary memory.
 
-    A step on a grid reads and writes its table, the table's gradients and their moments at random places: in pages of
-    4 kB they are more than the processor has addresses for.
+    A step on a grid reads and writes its table, the table's gradients and their moments at random places: in pages of 4
+    kB they are more than the processor's TLB holds.
 
     >>> huge_page_zeros(2, 2)
     tensor([[0., 0.],
             [0., 0.]])
     """
-    import torch  # a list of studies asks for the peak of memory alone, and should not wait
+    import torch  # listing the studies needs only the peak memory, and should not wait for torch
 
     size = 4 * torch.Size(shape).numel()
     if size < _HUGE_PAGE or not sys.platform.startswith("linux"):

@@ -1,4 +1,4 @@
-"""Stages of a run outside its training (reading, scoring, drawing), for a progress display: how far, how long still."""
+"""Stages of a run outside its training (reading, scoring, drawing), for a progress display: progress and time left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a stage stands: `done` in [0, 1] and `left` in seconds, none where its length is not known."""
+    """The progress of a stage: `done` in [0, 1] and `left` in seconds, None where its length is not known."""
 
     name: str
     done: float | None
@@ -43,7 +43,7 @@ class Meter:
         self._tell()
 
     def advance(self, count: int, unit: str) -> None:
-        """Add what was done; what is counted in another unit is a part of something that is not done yet."""
+        """Add what was done; other units count parts of something that is not finished yet, and are ignored."""
         if unit == self.unit:
             with self._lock:
                 self._count += count
@@ -84,7 +84,7 @@ def watching(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def stage(name: str, total: int | None = None, unit: str = PLACES) -> Iterator[None]:
-    """A stage of a known length, or of none. total: of `unit`, as `advance` counts them.
+    """A stage of known or unknown length. total: its length in `unit`, as `advance` counts them.
 
     >>> with watching(lambda stage: print(stage.name, stage.done)), stage("scoring", 4):
     ...     advance(1)
@@ -102,6 +102,6 @@ def stage(name: str, total: int | None = None, unit: str = PLACES) -> Iterator[N
 
 
 def advance(count: int = 1, unit: str = PLACES) -> None:
-    """Tell the stage that is under way, if any, that so much more is done."""
+    """Add `count` units to the progress of the current stage, if any."""
     if _current is not None:
         _current.advance(count, unit)

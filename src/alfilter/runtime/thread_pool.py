@@ -59,8 +59,8 @@ def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
 def for_slices(function: Callable[[slice], object], count: int, worth_sharing: int | None = None) -> None:
     """`function` of slices that make up [0, count): one per worker, or a single one where waking threads costs more.
 
-    For work of one kind on every number alone, whose result is the same however it is cut. worth_sharing: from how many
-    numbers on it is cut.
+    For elementwise work, whose result does not depend on how it is split. worth_sharing: the least count that is
+    split.
 
     >>> for_slices(print, 3)
     slice(0, 3, None)
@@ -79,7 +79,7 @@ def for_slices(function: Callable[[slice], object], count: int, worth_sharing: i
 
 
 class HelperThread:
-    """A thread that waits for one function at a time: handing over is two locks, less than half of a future's cost.
+    """A thread that runs one function at a time; waking it and waiting takes two locks, less than half a future's cost.
 
     >>> helper = HelperThread()
     >>> helper.start(lambda: 3)

@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError
-from alfilter.signals.file_checks import check_room
+from alfilter.signals.file_checks import check_memory
 
 _RATIO = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # the most bytes that a stored one becomes
 Check = Callable[[Path, Sequence[str], Sequence[str]], None]
@@ -50,7 +50,7 @@ def read_archive(file: Path, names: Sequence[str], check: Check) -> dict[str, An
             return dict.fromkeys(places)
         check(file, names, list(places))
         chosen = {places[name][0].name: places[name][0] for name in names}
-        check_room(file, 2 * sum(_size(entry) for entry in chosen.values()))
+        check_memory(file, 2 * sum(_size(entry) for entry in chosen.values()))
         arrays = {name: _read(archive, entry) for name, entry in chosen.items()}
         return {name: arrays[places[name][0].name][places[name][1]] for name in names}
 
@@ -64,7 +64,7 @@ def read_array_of(file: Path, axes: int) -> NDArray[Any] | None:
     if len(chosen) > 1:
         names = ", ".join(entry.name for entry in chosen)
         raise UserError(f"expected one array of {axes} axes in {file}, got {names}; save the one to fit alone")
-    check_room(file, 3 * _size(chosen[0]))
+    check_memory(file, 3 * _size(chosen[0]))
     try:
         with ZipFile(file) as archive:
             return _read(archive, chosen[0])

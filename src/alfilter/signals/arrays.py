@@ -21,7 +21,7 @@ Array = NDArray[Any]
 def as_array(values: Any, what: str) -> Array:
     """Numbers as a numpy array that is theirs alone: from numpy, torch, Pillow, or nested lists. what: for the error.
 
-    Truth values become 0.0 and 1.0, half precision becomes single; other numbers are kept as they are.
+    Booleans become 0.0 and 1.0, half precision becomes single; other numbers are kept as they are.
 
     >>> as_array(torch.tensor([[True, False]]), "a picture").tolist()
     [[1.0, 0.0]]

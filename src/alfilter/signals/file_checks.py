@@ -39,7 +39,7 @@ def is_folder(file: Path) -> bool:
         return False
 
 
-def check_room(file: Path, needed: int) -> None:
+def check_memory(file: Path, needed: int) -> None:
     """Refuse, before it is read, what would not fit in memory. needed: bytes."""
     free = free_memory()
     if free is not None and needed > free:

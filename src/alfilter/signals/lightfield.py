@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals.archive import read_array_of
-from alfilter.signals.file_checks import check_room
+from alfilter.signals.file_checks import check_memory
 from alfilter.signals.image import read_image
 from alfilter.signals.mapped import MODES, check_finite
 from alfilter.signals.signal import GridSignal
@@ -71,7 +71,7 @@ def read_views(folder: Path, views: dict[Name, Path]) -> GridSignal:
     """The light field of a folder's pictures, which have one size and depth."""
     down, across = (sorted({name[k] for name in views}) for k in (0, 1))
     first = read_image(views[down[0], across[0]]).data
-    check_room(folder, 3 * len(views) * first.nbytes)
+    check_memory(folder, 3 * len(views) * first.nbytes)
     data = np.empty((len(down), len(across), *first.shape), first.dtype)
     for i, u in enumerate(down):
         for j, v in enumerate(across):

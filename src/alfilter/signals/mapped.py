@@ -14,8 +14,8 @@ from alfilter.signals.signal import GridSignal
 from alfilter.signals.spooled import scratch
 
 MAGIC = b"\x93NUMPY"
-LARGE = 1 << 24  # pixels from which on a picture is left in its file and scored in bands
-_BAND = 1 << 22  # numbers looked at together
+LARGE = 1 << 24  # pixels above which a picture stays in its file and is scored in bands
+_BAND = 1 << 22  # numbers processed at once
 MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _CHANNELS = 16  # of a volume
 _KINDS = ("uint8", "uint16", "float32")
@@ -46,7 +46,7 @@ def read_npy(path: str | Path) -> GridSignal:
     if data.dtype.kind not in "biuf":
         raise UserError(f"expected numbers in {file}, got {data.dtype}; convert it with astype")
     shape, kind = _understood(file, data.shape)
-    is_single = data.dtype.kind == "b" or data.dtype == np.float16  # half precision, and truth values as 0 and 1
+    is_single = data.dtype.kind == "b" or data.dtype == np.float16  # half precision, and booleans as 0 and 1
     dtype = np.dtype(np.float32) if is_single else data.dtype.newbyteorder("=")
     if prod(shape[:-1]) <= LARGE:
         data = np.array(data, dtype, order="C").reshape(shape)

@@ -21,7 +21,7 @@ from alfilter.extras import need
 from alfilter.geometry import Diagnosis, Frame, Triangles, repair_mesh
 from alfilter.geometry.distance import Array, MeshDistance, cloud_distance
 from alfilter.geometry.repair import face_areas
-from alfilter.signals.file_checks import check_room, head
+from alfilter.signals.file_checks import check_memory, head
 from alfilter.signals.signal import Signal
 
 Say = Callable[[str], None]
@@ -36,7 +36,7 @@ _FEWEST = 16  # points of a cloud
 class ShapeSignal(Signal):
     """A closed surface in the domain [-1, 1]³ whose value anywhere is its signed distance in the domain's units.
 
-    frame: how the domain and the user's units belong together. faces: (m, 3), or None for a cloud, whose distance is
+    frame: the map between the domain and the user's units. faces: (m, 3), or None for a cloud, whose distance is
     the source's point-to-plane one. normals: (n, 3) of a cloud.
     coords and values of the signal itself are its vertices and zeros.
     """
@@ -179,7 +179,7 @@ def read_shape(path: str | Path, say: Say = lambda line: None) -> ShapeSignal:
     file = Path(path)
     if (size := file.stat().st_size if file.is_file() else 0) > LARGE:
         say(f"reading {file.name}, {size / 1e6:,.0f} MB")
-    check_room(file, 3 * size)
+    check_memory(file, 3 * size)
     form = sniff_shape(head(file, HEAD))
     if form is None:
         raise UserError(f"expected PLY, OBJ, STL, OFF, GLB or XYZ content in {file}; convert it")
@@ -212,7 +212,7 @@ def _load(file: Path, form: str) -> Any:
     if not isinstance(body, trimesh.Scene):
         return body
     parts = [body.geometry[body.graph[node][1]] for node in body.graph.nodes_geometry]
-    check_room(file, 256 * sum(len(part.vertices) + len(getattr(part, "faces", ())) for part in parts))
+    check_memory(file, 256 * sum(len(part.vertices) + len(getattr(part, "faces", ())) for part in parts))
     return body.to_mesh()  # parts of a scene are placed, then joined
 
 

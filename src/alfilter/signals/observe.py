@@ -73,7 +73,7 @@ def _every(argument: str, shape: tuple[int, ...]) -> Seen:
 
 
 def _random(argument: str, shape: tuple[int, ...], seed: int) -> Seen:
-    """Exactly round(fraction · N) samples, at least one; shuffling flags needs one byte a sample."""
+    """Exactly round(fraction · N) samples, at least one; shuffling flags needs one byte per sample."""
     try:
         fraction = float(argument)
     except ValueError:
@@ -155,5 +155,5 @@ def _read_mask(path: str, dims: int) -> GridSignal:
 
 
 def _size(shape: tuple[int, ...]) -> str:
-    """The shape as people say it: width first for an image."""
+    """The shape as it is usually written: width first for an image."""
     return "x".join(map(str, reversed(shape)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.signals import png16
-from alfilter.signals.file_checks import check_room
+from alfilter.signals.file_checks import check_memory
 from alfilter.signals.mapped import LARGE, mapped_tiff
 from alfilter.signals.png_bands import is_interlaced
 from alfilter.signals.spooled import spooled_png, spooled_tiff, upright
@@ -56,7 +56,7 @@ def decode(file: Path, form: str, start: bytes) -> Array:
             return spooled_png(file, lambda small: _small_png(file, small), _orientation)
         check_size(file, height, width)
         if bits == 16:
-            check_room(file, file.stat().st_size + 24 * height * width)
+            check_memory(file, file.stat().st_size + 24 * height * width)
             pixels, exif = png16.decode(file.read_bytes())
             return upright(pixels, _orientation(exif))
     if form == "WebP":
@@ -84,7 +84,7 @@ def check_size(file: Path, height: int, width: int, bytes_per_pixel: int = 8) ->
     if height * width > MAX_PIXELS:
         limit = f"at most {MAX_PIXELS // 10**6} million pixels"
         raise UserError(f"expected {limit} in {file}, got {width}x{height}; crop or shrink it")
-    check_room(file, height * width * bytes_per_pixel)
+    check_memory(file, height * width * bytes_per_pixel)
 
 
 def _check_smallest(file: Path, height: int, width: int) -> None:

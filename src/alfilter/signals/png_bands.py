@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from alfilter.signals import png16
 
-_BAND = 1 << 22  # bytes of rows that are unpacked together
-_PIECE = 1 << 20  # bytes that are read together
+_BAND = 1 << 22  # bytes of rows that are unpacked at once
+_PIECE = 1 << 20  # bytes that are read at once
 _RATIO = 1032  # the most bytes that one byte of a zlib stream becomes
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # colour type → numbers of a stored pixel
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 
-_BAND = 1 << 22  # samples looked at together when the range of float data is measured
+_BAND = 1 << 22  # samples processed at once when the range of float data is measured
 
 
 def grid_coords(shape: tuple[int, ...], index: Tensor | None = None) -> Tensor:

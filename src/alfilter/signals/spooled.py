@@ -77,7 +77,7 @@ def upright_scratch(file: Path, shape: tuple[int, ...], dtype: Any, orientation:
 
 
 def allocate(handle: int, size: int) -> None:
-    """Make a file that long, with its room on the disk taken where the system can: a full one is then said here."""
+    """Make a file that long, its space reserved where the system can: a full disk is then reported here."""
     if sys.platform == "linux" and size:
         os.posix_fallocate(handle, 0, size)
     else:

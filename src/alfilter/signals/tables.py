@@ -22,7 +22,7 @@ Columns = dict[str, Column]
 
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}  # cells that hold no number, compared in lower case
 _HINTS = 40  # columns among which the nearest to a mistyped name is sought
-_ROWS = 1 << 16  # rows of a text file turned into numbers together
+_ROWS = 1 << 16  # rows of a text file parsed at once
 
 
 def is_table(path: str | Path) -> bool:

@@ -146,7 +146,7 @@ def read_frames(folder: str | Path) -> GridSignal:
     home = Path(folder)
     names = frame_names(home)
     if len(names) < 2:
-        head(home)  # a folder is no file, and says so
+        head(home)  # a folder is not a file, and says so
     with closing(Frames(home)) as frames:
         for name in names:
             frames.add(read_image(name).data)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from alfilter.errors import UserError
 from alfilter.files import replacing
-from alfilter.signals.file_checks import check_room
+from alfilter.signals.file_checks import check_memory
 from alfilter.signals.mapped import check_finite
 from alfilter.signals.signal import GridSignal
 
@@ -66,7 +66,7 @@ def read_nifti(path: str | Path) -> GridSignal:
             plan = _plan(file, head)
             count = prod(plan.shape) * plan.dtype.itemsize
             _check_stored(file, plan.offset + count, packed=not isinstance(handle, BufferedReader))
-            check_room(file, 3 * count)  # as read, in the order of the axes, and a share of float numbers
+            check_memory(file, 3 * count)  # as read, in the order of the axes, and a share of float numbers
             handle.read(plan.offset - _FIRST)
             raw = handle.read(count)
             handle.read(1)  # at the end a compressed file is compared with its checksum

@@ -67,11 +67,11 @@ class Task(ABC):
         """How many samples one step sees."""
 
     def default_batch(self) -> int | None:
-        """The default number of samples per step; None leaves it to `batch_size`."""
+        """The default number of samples per step; None leaves the choice to `batch_size`."""
         return None
 
     def prepare(self, step: int, seed: int, batch: int | None) -> None:  # noqa: B027
-        """Called before a step's pieces are asked for, where samples come from elsewhere and must be there in time."""
+        """Called before the pieces of a step are requested, for samples that another process must deliver in time."""
 
     def on_worker_start(self) -> None:  # noqa: B027
         """Called in a worker process as it starts: what `prepare` fetches is fetched by the main process alone."""
@@ -105,13 +105,13 @@ class Task(ABC):
     def residual_loss(self) -> ResidualLoss | None:
         """The loss of `loss` as data, where it is a power of the residual: compiled steps differentiate it themselves.
 
-        A task that overrides `loss` overrides this, too.
+        A task that overrides `loss` must override this as well.
         """
         return None
 
     @abstractmethod
     def quality(self, loss: float) -> float:
-        """The data loss as the number a person watches (dB for pictures)."""
+        """The data loss as the number that is displayed (dB for pictures)."""
 
     @abstractmethod
     def evaluate(self, field: Evaluate) -> Scores:
@@ -132,7 +132,7 @@ class Task(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """The signal's facts that tell it from others; a run goes on only with the same."""
+        """The facts that identify the signal; a run is resumed only with the same ones."""
 
     def facts(self) -> dict[str, Any]:
         """What a model file keeps of the signal."""

@@ -1,4 +1,4 @@
-"""A task that keeps some of another's seen samples back, to judge a setting by samples it did not learn from."""
+"""A task that holds out some of another's seen samples, to judge a setting by samples it did not learn from."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from alfilter.tasks.media import AudioTask, ImageTask, LightFieldTask, VideoTask
 from alfilter.tasks.points import PointTask
 from alfilter.tasks.sdf import SdfTask
 
-# the columns that say where, what, how much it counts, how uncertain it is
+# columns of coordinates, values, weights, standard deviations
 Named = tuple[Sequence[str], Sequence[str], str | None, str | None]
 Say = Callable[[str], None]
 

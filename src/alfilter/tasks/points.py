@@ -86,7 +86,7 @@ class PointTask(SampledTask):
         if self.in_dim > _FILLED:
             return None
         x, y = self.load(rows)
-        counted = y[:, -1] > 0  # what has no weight has no say
+        counted = y[:, -1] > 0  # points of weight zero are ignored
         filling = point_filling(x[counted], y[counted, :-1], y[counted, -1])
         return Filling(filling.x, torch.cat((filling.y, torch.ones(len(filling.y), 1)), dim=1))
 
@@ -94,7 +94,7 @@ class PointTask(SampledTask):
         return self._ready[0][piece], self._ready[1][piece]
 
     def loss(self, prediction: Tensor, target: Tensor) -> Tensor:
-        values, weight = target[..., :-1], target[..., -1:]  # the weight rides in the last channel
+        values, weight = target[..., :-1], target[..., -1:]  # the weight is the last channel
         return (weight * (prediction - values).square()).sum() / self.out_dim
 
     def loss_and_grad(self, prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

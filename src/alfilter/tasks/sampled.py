@@ -12,7 +12,7 @@ from torch import Tensor
 from alfilter.tasks.base import EpochSampler, Task
 from alfilter.tasks.gap_filling import Filling
 
-_FEW = 4096  # samples that a step may see without waste
+_FEW = 4096  # samples that a step can use without waste
 
 
 class SampledTask(Task):

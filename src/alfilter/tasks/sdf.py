@@ -118,7 +118,7 @@ class SdfTask(Task):
         return max(2, BATCH if batch is None else batch // 2 * 2)
 
     def prepare(self, step: int, seed: int, batch: int | None) -> None:
-        """Have the step's blocks in the table, and the next one measured beside the training."""
+        """Put the step's blocks into the table, and start measuring the next one beside the training."""
         if self._is_worker:
             return
         newest, due = self._newest(step, batch)
@@ -222,7 +222,7 @@ class SdfTask(Task):
         return step // lasts, step % lasts >= lasts // 4
 
     def _gather(self, seed: int, newest: int) -> None:
-        """Put the last `window` blocks up to `newest` into the table, (n, 5); older ones are forgotten."""
+        """Put the last `window` blocks up to `newest` into the table, (n, 5); older ones are dropped."""
         if self._there == (seed, newest):
             return
         blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
@@ -247,7 +247,7 @@ class SdfTask(Task):
         return self._blocks[key]
 
     def _ask(self, seed: int, number: int) -> None:
-        """Have a block measured beside the training."""
+        """Start the measurement of a block beside the training."""
         if (seed, number) not in self._coming and (seed, number) not in self._blocks:
             self._coming[seed, number] = self._thread.submit(self._next, seed, number, beside=True)
 
@@ -271,7 +271,7 @@ class SdfTask(Task):
         return self._beside(points) if many else self.signal.distance(points)
 
     def _beside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Distances from the neighbour process, or from this one when it could not be kept."""
+        """Distances from the worker process, or from this one when there is none."""
         if self.signal.faces is None:  # the search in a cloud does not hold the interpreter's lock
             return self.signal.distance(points)
         try:

@@ -38,8 +38,9 @@ class Sampling:
 
 # BACON's: Laplace noise of 0.1 and 0.001 in its box alternately, squares, the coarse ones at a hundredth.
 SOURCE = Sampling((0.2, 0.002), (0.01, 1.0), "square")
-# With a scale between the two: under the source's weights f = 0 is a valley that short runs do not leave. The widest
-# noise, wrapped, is uniform: the source hardly looks into the corners of the domain, and stray bodies stay there.
+# With a scale between the two: under the source's weights f = 0 is a local minimum that short runs do not leave. The
+# widest noise, wrapped, is uniform: the source hardly looks into the corners of the domain, and stray bodies stay
+# there.
 GRADED = Sampling(
     (0.002, 0.02, 0.002, 0.02, 0.002, 0.02, 0.002, 0.2, 0.002, 2.0),
     (1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.2, 1.0, 0.2),

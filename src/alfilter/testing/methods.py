@@ -56,7 +56,7 @@ def check_method(name: str, **options: Any) -> None:
 
 
 def check_seeds(make: Callable[[int], nn.Module]) -> None:
-    """One seed, one start; another seed, another; and nobody's global random state is touched."""
+    """One seed gives one initialisation, another seed another; the global random state is untouched."""
     state = torch.get_rng_state()
     first, again, other = make(0), make(0), make(1)
     assert torch.equal(state, torch.get_rng_state()), f"{class_name(first)} draws from torch's global random numbers"

@@ -48,14 +48,14 @@ def check_shapes(module: nn.Module, in_dim: int, out_dim: int) -> None:
 
 def check_rows(module: nn.Module, x: Tensor) -> None:
     """A value depends on its own coordinates only: not on the batch, its shape or its order in memory."""
-    together = module(x)
+    batched = module(x)
     tight = {"rtol": 1e-4, "atol": 1e-5}
     apart = torch.stack([module(row) for row in x])
-    _close(apart, together, f"{class_name(module)} gives other values one by one than in a batch", **tight)
+    _close(apart, batched, f"{class_name(module)} gives other values one by one than in a batch", **tight)
     folded = module(x[:6].view(2, 3, -1)).view(6, -1)
-    _close(folded, together[:6], f"{class_name(module)} gives other values for a folded batch", **tight)
+    _close(folded, batched[:6], f"{class_name(module)} gives other values for a folded batch", **tight)
     strided = module(x.t().contiguous().t())
-    _close(strided, together, f"{class_name(module)} gives other values for a strided input", **tight)
+    _close(strided, batched, f"{class_name(module)} gives other values for a strided input", **tight)
 
 
 def check_copies(module: nn.Module, x: Tensor) -> None:

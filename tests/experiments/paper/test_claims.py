@@ -128,9 +128,10 @@ def test_every_claim_names_a_command_and_a_size() -> None:
 
 def test_the_full_scale_speaks_first() -> None:
     low = [{**each, "metrics": {"psnr": 1.0, "ssim": 0.1, "lpips": 0.9}} for each in fitting_lines()]
-    verdicts = judged({"image-fitting-half": low, "image-fitting-paper": fitting_lines()})
+    lines = {"image-fitting-half": low, "image-fitting-paper": fitting_lines()}
+    verdicts = judged(lines, lambda study, scale: f"{study} at scale {scale}")
     best = next(v for v in verdicts if v.claim == "Ours-Sine is best in PSNR")
-    assert (best.verdict, best.command) == (HOLDS, "alfilter experiment image-fitting --scale paper")
+    assert (best.verdict, best.command) == (HOLDS, "image-fitting at scale paper")
 
 
 def test_kept_lines_are_whole_but_for_their_pictures(tmp_path: Path) -> None:

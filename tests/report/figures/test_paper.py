@@ -26,3 +26,7 @@ def test_views_of_a_shape_that_has_a_surface() -> None:
     views = {f"{side}_{view}": picture for side in ("reference", "render") for view in ("whole", "leg")}
     assert paper.shape_views_figure([line("siren", pictures=views)]).startswith(PNG)
     assert paper.shape_views_figure([line("siren", pictures={"reference_whole": picture})]) == b""
+
+
+def test_an_overview_without_a_line_is_no_figure() -> None:
+    assert paper.overview_figure([]) == b""

@@ -1,7 +1,7 @@
 """Every method at 512×512 after 10, 30 and 60 s on two cores, and at equal sizes.
 
-Presets `default` as they are. A second is one of processor time per core, so that other programs on the machine take
-nothing from a method. Picture by picture, so that a table of the first pictures is already a fair one.
+Presets `default` as they are. A second is one of processor time per core, so that other programs on the machine do not
+affect a method. Picture by picture, so that a table of the first pictures is already a fair one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Four scans, a minute of two cores for every method: Chamfer above its floor, IoU, normals, Hausdorff.
 
-The time is 120 seconds of one core, counted by the core's own clock, which is fair when the machine is shared; the
+The time is 120 seconds of one core, counted as processor time, which is fair when the machine is shared; the
 process that measures distances beside the training is not counted, for any method.
 """
 

@@ -1,8 +1,8 @@
 """Where should γ see the samples: ends on ±1, pixel centres, or [0, 1]? At powers of two, with L scaled.
 
 γ has the period 2, so with ends on ±1 opposite borders coincide. The paper does not say what its coordinates are; the
-recipe is the paper's but for the number of steps, over which the rates fall as printed. SIREN sees the coordinates
-themselves and stands beside.
+recipe is the paper's but for the number of steps, over which the rates fall as printed. SIREN, which sees the
+coordinates themselves, is there for comparison.
 """
 
 from __future__ import annotations

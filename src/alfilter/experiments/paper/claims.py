@@ -16,13 +16,14 @@ from typing import Any
 
 from alfilter.experiments.paper import sparse as gaps
 from alfilter.experiments.paper.image_fitting import UNFILTERED, psnr_at
-from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED, Verdict, decided, together
+from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED, Verdict, combined, decided
 
 Lines = Sequence[Mapping[str, Any]]
 Read = Callable[[Any], float | None]
 Judge = Callable[[Lines], tuple[str, str]]
+Command = Callable[[str, str], str]
 BASELINES = ("pe-mlp", "siren", "mfn", "diner")
-CLOSE = {"psnr": 0.5, "ssim": 0.005, "lpips": 0.002}  # differences that nobody would see
+CLOSE = {"psnr": 0.5, "ssim": 0.005, "lpips": 0.002}  # differences that are not visible
 CLEAR = 0.3  # a rank correlation that a reader of the map would see
 LEVEL = 0.05  # chance, by shifts of the map, above which a correlation is no finding
 # what was run, by study and scale
@@ -54,13 +55,16 @@ class Claim:
     judge: Judge
 
 
-def judged(lines: Mapping[str, Lines]) -> list[Verdict]:
-    """All claims in the paper's order; lines: by the name of their study, the larger scale before the smaller."""
-    return [_judge(claim, lines) for claim in CLAIMS]
+def judged(lines: Mapping[str, Lines], command: Command = lambda study, scale: study) -> list[Verdict]:
+    """All claims in the paper's order; lines: by the name of their study, the larger scale before the smaller.
+
+    command: what a verdict says of how to repeat it, from the study and its scale (`paper`, `half`, or none).
+    """
+    return [_judge(claim, lines, command) for claim in CLAIMS]
 
 
-def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
-    command, begun = f"alfilter experiment {claim.item}", ""
+def _judge(claim: Claim, lines: Mapping[str, Lines], command: Command) -> Verdict:
+    begun = ""
     for scale in ("paper", "half", ""):
         study = f"{claim.study}-{scale}" if scale else claim.study
         own = lines.get(study) or ()
@@ -72,11 +76,11 @@ def _judge(claim: Claim, lines: Mapping[str, Lines]) -> Verdict:
         except (KeyError, statistics.StatisticsError):  # not all of its rows are there
             begun = begun or (size if study.endswith(FAIR) else "")
             continue
-        words = command + (f" --scale {scale}" if scale else "")
-        return Verdict(claim.text, outcome if study.endswith(FAIR) else UNDECIDED, evidence, claim.where, words, size)
+        repeat = command(claim.item, scale)
+        return Verdict(claim.text, outcome if study.endswith(FAIR) else UNDECIDED, evidence, claim.where, repeat, size)
     # of the scales that can judge, the smallest
-    larger = next((f" --scale {name}" for name in ("half", "paper") if f"{claim.study}-{name}" in SIZES), "")
-    return Verdict(claim.text, UNDECIDED, "begun, not finished" if begun else "", claim.where, command + larger, begun)
+    repeat = command(claim.item, next((name for name in ("half", "paper") if f"{claim.study}-{name}" in SIZES), ""))
+    return Verdict(claim.text, UNDECIDED, "begun, not finished" if begun else "", claim.where, repeat, begun)
 
 
 # ── two methods, picture by picture ──────────────────────────────────────────────────────────────────────────────────
@@ -124,13 +128,13 @@ def ahead(ours: str, read: Read, name: str, *, sign: int = 1, others: Sequence[s
         values = ", ".join(f"{row} {mean_of(lines, row, read):.{digits}f}" for row in (ours, *others))
         short = [row for row, each in verdicts.items() if each != HOLDS]
         words = f"; not clearly ahead of {', '.join(short)}" if short else ""
-        return together(list(verdicts.values())), f"{name.upper()}: {values}{words}"
+        return combined(list(verdicts.values())), f"{name.upper()}: {values}{words}"
 
     return judge
 
 
 def competitive(ours: str, theirs: str) -> Judge:
-    """One of ours is not below another method by more than anybody would see."""
+    """One of ours is not visibly below another method."""
 
     def judge(lines: Lines) -> tuple[str, str]:
         left, right = (by_picture(lines, row, metric("psnr")) for row in (ours, theirs))
@@ -161,7 +165,7 @@ def artefacts(lines: Lines) -> tuple[str, str]:
     others = [row for row in (*BASELINES, "al-relu", "al-sine") if row != "mfn"]
     verdicts = [compared(lines, "mfn", row, _added, 0.25) for row in others]
     values = ", ".join(f"{row} {mean_of(lines, row, _added):+.2f}" for row in ("mfn", *others))
-    return together(verdicts), f"fine detail added where the picture is smooth, levels of 255: {values}"
+    return combined(verdicts), f"fine detail added where the picture is smooth, levels of 255: {values}"
 
 
 def _added(line: Any) -> float:
@@ -300,7 +304,7 @@ def best_shapes(name: str) -> Judge:
         verdicts = [compared(lines, "al-sine", row, read, close, sign) for row in others]
         values = ", ".join(f"{row} {mean_of(lines, row, read):.4f}" for row in ("al-sine", *others))
         label = "Chamfer above its floor in 1e-6" if name == "chamfer" else "IoU"
-        return together(verdicts), f"{label}: {values}"
+        return combined(verdicts), f"{label}: {values}"
 
     return judge
 
@@ -311,7 +315,7 @@ def normals(part: str, ours: str, others: Sequence[str]) -> Judge:
     def judge(lines: Lines) -> tuple[str, str]:
         verdicts = [compared(lines, ours, row, metric(f"normals_{part}"), 0.005) for row in others]
         values = ", ".join(f"{row} {mean_of(lines, row, metric(f'normals_{part}')):.1%}" for row in (ours, *others))
-        return together(verdicts), f"agreement of normals, {part}: {values}"
+        return combined(verdicts), f"agreement of normals, {part}: {values}"
 
     return judge
 

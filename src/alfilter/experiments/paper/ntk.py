@@ -26,7 +26,7 @@ ROWS: dict[str, tuple[str, dict[str, Any], str | None]] = {
     "al-sine": ("al-sine", {}, "al-sine without filter"),
     "al-sine, start 0": ("al-sine", {"start": 0.0}, "al-sine without filter"),
 }
-CLOSE = math.log(1.1)  # factors that nobody would call another spectrum
+CLOSE = math.log(1.1)  # factors within which two spectra count as equal
 
 
 def runs() -> list[Run]:

@@ -80,7 +80,7 @@ def run_job(job: Job) -> Outcome:
 def result_line(job: Job) -> dict[str, Any]:
     """The result line of a job: what its function returns, and what every line holds.
 
-    peak_memory: bytes, of the whole process while the run went.
+    peak_memory: bytes, of the whole process during the run.
     """
     reset_peak_memory()
     began = time.monotonic()

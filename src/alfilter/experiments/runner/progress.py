@@ -32,7 +32,7 @@ class StudyProgress:
             self._live.stop()
 
     def note(self, event: Event) -> None:
-        """Take in what happened, and say what is worth a line."""
+        """Record an event, and report it if it is worth a line."""
         run = self.runs[event.number]
         self.running.pop(event.number, None)
         if event.kind == "started":
@@ -58,7 +58,7 @@ class StudyProgress:
         return ", ".join(parts)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """What runs now: worker, setting, signal, seed, for how long."""
+        """What is running: worker, setting, signal, seed, for how long."""
         now = time.monotonic()
         busy = [(worker, self.runs[number], now - since) for number, (worker, since) in self.running.items()]
         return [(worker, run.group, run.image, str(run.seed), clock_text(spent)) for worker, run, spent in busy]

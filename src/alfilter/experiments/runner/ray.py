@@ -79,7 +79,7 @@ def _connect(ray: Any, address: str, cpus: int) -> bool:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
-        os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # a busy machine is no failure
+        os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # a busy machine is not a failure
         ray.init(num_cpus=cpus, num_gpus=0, include_dashboard=False, object_store_memory=_STORE, **quiet)
         return True
     try:
@@ -94,7 +94,7 @@ def _connect(ray: Any, address: str, cpus: int) -> bool:
 
 
 def _check_port(address: str) -> None:
-    """Fail at once where nobody listens: Ray itself would try for minutes."""
+    """Fail at once where nothing listens: Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()

@@ -193,7 +193,7 @@ def _trial(run: Run, task: Any, settings: Settings) -> dict[str, Any]:
     """One fit; without a PSNR if it ended in NaN or the method refuses such a setting."""
     from alfilter.errors import UserError
     from alfilter.methods import parameter_count
-    from alfilter.training import NotFinite
+    from alfilter.runs.fitting import NotFinite
 
     searched = (*SEARCHES[run.method].training, "schedule")
     recipe = {**COMMON, "clock": "cpu", **{name: value for name, value in settings.items() if name in searched}}

@@ -2,7 +2,7 @@
 
 Every method gets the same number of draws from a box around its own scale: ten over the whole box, then six in a
 smaller one around the best of the ten. The draws are one low-discrepancy sequence, read through each method's ranges,
-so nobody chose a row by hand, and a row costs every method the same number of samples.
+so no row was chosen by hand, and a row costs every method the same number of samples.
 """
 
 from __future__ import annotations

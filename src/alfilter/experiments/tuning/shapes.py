@@ -85,7 +85,7 @@ def _trial(run: Run, task: Any, settings: dict[str, Any]) -> dict[str, Any]:
     """One fit and its scores; without any if it ended in NaN or has no surface."""
     from alfilter.errors import UserError
     from alfilter.methods import parameter_count
-    from alfilter.training import NotFinite
+    from alfilter.runs.fitting import NotFinite
 
     rates = {name: value for name, value in settings.items() if name in RATES[run.method]}
     options = {name: value for name, value in settings.items() if name not in rates}

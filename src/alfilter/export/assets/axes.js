@@ -7,10 +7,10 @@
 function ticks(low, high, most) {
   const rough = (high - low) / Math.max(most, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((k) => k * power >= rough * (1 - 1e-9)) ?? 10);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step && found.length < 50; k++) found.push(k * step);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), ticks = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step && ticks.length < 50; k++) ticks.push(k * step);
   const large = Math.max(Math.abs(low), Math.abs(high)) >= 1e7 || digits > 7;
-  return found.map((value) => ({ value, text: large ? String(Number(value.toPrecision(8))) : value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") }));
+  return ticks.map((value) => ({ value, text: large ? String(Number(value.toPrecision(8))) : value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") }));
 }
 
 // view: { width, height } of the stage in pixels of the page, and along each axis where the domain's ends are on it.

@@ -65,7 +65,7 @@ out vec4 feature;
 float sigmoid(float t) { return t >= 0.0 ? 1.0 / (1.0 + exp(-t)) : exp(t) / (1.0 + exp(t)); }
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
-  vec4 place = texelFetch(places, ivec2(at.x, at.y / out4), 0), x = whole(place.xy), found = vec4(0.0);
+  vec4 place = texelFetch(places, ivec2(at.x, at.y / out4), 0), x = whole(place.xy), values = vec4(0.0);
   for (int k = 0; k < 4; k++) {
     int c = 4 * (at.y % out4) + k;
     vec4 row = texel(table, 2 * c), kind = texel(table, 2 * c + 1);
@@ -76,9 +76,9 @@ void main() {
       value *= sigmoid(kappa * (offset + 0.5 * band)) * sigmoid(kappa * (0.5 * band - offset))
         * (1.0 - exp(-kappa * band));
     }
-    found[k] = value;
+    values[k] = value;
   }
-  feature = found;
+  feature = values;
 }`;
 
 const ACTIVATE = {
@@ -181,12 +181,12 @@ function openGraphics(field, anyDriver) {
 
   const four = (values, rest) => [0, 1, 2, 3].map((i) => (i < values.length ? values[i] : rest));
   const texture = (width, height, data) => {
-    const made = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, made);
+    const image = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, image);
     for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, height, 0, gl.RGBA, gl.FLOAT, data);
     if (height > largest) throw Error("the field is too large for this graphics driver");
-    return made;
+    return image;
   };
   const list = (numbers) => {
     const rows = Math.ceil(numbers.length / 4 / ROW), data = new Float32Array(rows * ROW * 4);
@@ -212,20 +212,20 @@ function openGraphics(field, anyDriver) {
       floats: { omega: layer.omega / (2 * Math.PI), scale: layer.scale } });
   }
   const targets = [0, 1].map(() => {
-    const made = texture(ROW, blocks * tallest, null), frame = gl.createFramebuffer();
+    const image = texture(ROW, blocks * tallest, null), frame = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, made, 0);
-    return { made, frame };
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, image, 0);
+    return { image, frame };
   });
   if (gl.checkFramebufferStatus(gl.FRAMEBUFFER) !== gl.FRAMEBUFFER_COMPLETE) throw Error("float targets do not work");
-  const given = texture(ROW, blocks, null), held = new Float32Array(ROW * blocks * 4);
+  const points = texture(ROW, blocks, null), held = new Float32Array(ROW * blocks * 4);
 
   const draw = (pass, source, target, rows, plane) => {
     gl.useProgram(pass.shader.program);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target.frame);
     gl.viewport(0, 0, ROW, rows * pass.height);
     let unit = 0;
-    for (const [name, bound] of Object.entries({ ...pass.textures, places: given, inputs: source })) {
+    for (const [name, bound] of Object.entries({ ...pass.textures, places: points, inputs: source })) {
       const at = pass.shader.at(name);
       if (at === null) continue;
       gl.activeTexture(gl.TEXTURE0 + unit);
@@ -248,9 +248,9 @@ function openGraphics(field, anyDriver) {
   const run = async (places, plane) => {
     const count = places.length / 3, rows = Math.ceil(count / ROW);
     for (let p = 0; p < count; p++) held.set(places.subarray(3 * p, 3 * p + 3), 4 * p);
-    gl.bindTexture(gl.TEXTURE_2D, given);
+    gl.bindTexture(gl.TEXTURE_2D, points);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, ROW, rows, gl.RGBA, gl.FLOAT, held);
-    passes.forEach((pass, i) => draw(pass, i ? targets[(i + 1) % 2].made : given, targets[i % 2], rows, plane));
+    passes.forEach((pass, i) => draw(pass, i ? targets[(i + 1) % 2].image : points, targets[i % 2], rows, plane));
     const buffer = gl.createBuffer(), values = new Float32Array(rows * ROW * 4);
     gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
     gl.bufferData(gl.PIXEL_PACK_BUFFER, values.byteLength, gl.STREAM_READ);
@@ -273,8 +273,8 @@ function openGraphics(field, anyDriver) {
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
 function driverName(gl) {
-  const told = gl.getParameter(gl.RENDERER), more = /webkit webgl/i.test(told) && gl.getExtension("WEBGL_debug_renderer_info");
-  return String(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : told);
+  const renderer = gl.getParameter(gl.RENDERER), more = /webkit webgl/i.test(renderer) && gl.getExtension("WEBGL_debug_renderer_info");
+  return String(more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : renderer);
 }
 
 function link(gl, fragment) {

@@ -158,14 +158,14 @@
   function tell() {
     const here = cursor ? sampleAt(cursor.x, cursor.y) : { row: view.row, column: view.column };
     const inside = here.row >= -0.5 && here.row <= rows - 0.5 && here.column >= -0.5 && here.column <= columns - 0.5;
-    const found = inside ? at(here.row, here.column) : null, digits = clamp(Math.ceil(Math.log10(view.zoom)), 0, 4);
-    const dot = found && new Uint8ClampedArray(4);
-    if (found) colour([...found.values, 0, 0, 0], 0, 1, dot);
-    const lines = !found ? [["Place", "outside the field"]] : [
-      ["Place", program.axes ? program.axes.map((axis, k) => `${axis.name} ${place(axis, found.x[k])}`).join(", ")
+    const spot = inside ? at(here.row, here.column) : null, digits = clamp(Math.ceil(Math.log10(view.zoom)), 0, 4);
+    const dot = spot && new Uint8ClampedArray(4);
+    if (spot) colour([...spot.values, 0, 0, 0], 0, 1, dot);
+    const lines = !spot ? [["Place", "outside the field"]] : [
+      ["Place", program.axes ? program.axes.map((axis, k) => `${axis.name} ${place(axis, spot.x[k])}`).join(", ")
         : sections ? sections.place(here.column, here.row, digits) : `row ${here.row.toFixed(digits)}, column ${here.column.toFixed(digits)}`],
-      [program.values ? program.values.join(", ") : "Value", found.values.map((v) => (program.values ? brief(v) : fixed(v, 3))).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
-      ...(field.alpha ? [["Cut-off", `${rounded(cutOff(field.filter, found.alpha))} cycles per ${field.filter.unit}`]] : []),
+      [program.values ? program.values.join(", ") : "Value", spot.values.map((v) => (program.values ? brief(v) : fixed(v, 3))).join("  "), `rgb(${dot[0]} ${dot[1]} ${dot[2]})`],
+      ...(field.alpha ? [["Cut-off", `${rounded(cutOff(field.filter, spot.alpha))} cycles per ${field.filter.unit}`]] : []),
     ];
     byId("facts").replaceChildren(...lines.flatMap(([name, value, swatch]) => {
       const term = document.createElement("dt"), entry = document.createElement("dd");
@@ -179,9 +179,9 @@
       }
       return [term, entry];
     }));
-    if (found?.response) {
-      drawCurve(byId("curve"), field.filter, found.alpha, found.response);
-      byId("curve-text").textContent = sayBand(field.filter, found.alpha, found.response);
+    if (spot?.response) {
+      drawCurve(byId("curve"), field.filter, spot.alpha, spot.response);
+      byId("curve-text").textContent = sayBand(field.filter, spot.alpha, spot.response);
     }
     return lines.map(([name, value]) => `${name}: ${value}`).join(". ");
   }

@@ -46,20 +46,20 @@
   });
 
   function tell() {
-    const { view: { from, to }, cursor } = stage, here = cursor?.sample ?? (from + to) / 2, found = at(here);
+    const { view: { from, to }, cursor } = stage, here = cursor?.sample ?? (from + to) / 2, spot = at(here);
     byId("status").textContent = stage.progress < 1 ? `Evaluating the field: ${Math.floor(100 * stage.progress)} %` : "";
     byId("play").textContent = stage.player ? "❚❚ Stop" : "▶ Play";
     byId("play").disabled = stage.progress < 1;
     byId("zoom").value = `${brief((to - from) / rate)} s`;
     byId("sound").setAttribute("aria-label", `${program.title}: ${(from / rate).toFixed(3)} to ${(to / rate).toFixed(3)} s`);
-    const lines = [["Time", `${(here / rate).toFixed(4)} s`], ["Value", found.values.map((v) => v.toFixed(4)).join("  ")]];
+    const lines = [["Time", `${(here / rate).toFixed(4)} s`], ["Value", spot.values.map((v) => v.toFixed(4)).join("  ")]];
     if (cursor && cursor.up !== null) lines.push(["Pitch", `${Math.round((cursor.up * rate) / 2)} Hz`]);
-    if (field.alpha) lines.push(["Cut-off", `${Math.round(cutOff(field.filter, found.alpha) * rate)} Hz`]);
+    if (field.alpha) lines.push(["Cut-off", `${Math.round(cutOff(field.filter, spot.alpha) * rate)} Hz`]);
     byId("facts").replaceChildren(...lines.flatMap((words) => words.map((word, k) => Object.assign(document.createElement(k ? "dd" : "dt"), { textContent: word }))));
     if (!field.alpha) return;
-    const response = Array.from({ length: field.filter.channels }, (_, c) => bandResponse(field.filter, c, found.alpha));
-    drawCurve(byId("curve"), field.filter, found.alpha, response);
-    byId("curve-text").textContent = sayBand(field.filter, found.alpha, response);
+    const response = Array.from({ length: field.filter.channels }, (_, c) => bandResponse(field.filter, c, spot.alpha));
+    drawCurve(byId("curve"), field.filter, spot.alpha, response);
+    byId("curve-text").textContent = sayBand(field.filter, spot.alpha, response);
   }
 
   byId("play").addEventListener("click", () => (stage.player ? stage.stop() : stage.play()));

@@ -85,10 +85,10 @@ class Tiles {
   }
 
   tile(tx, ty) {
-    const key = `${tx},${ty}`, found = this.kept.get(key) || { tx, ty, step: Infinity, picture: null, alpha: null };
+    const key = `${tx},${ty}`, tile = this.kept.get(key) || { tx, ty, step: Infinity, picture: null, alpha: null };
     this.kept.delete(key); // the last one asked for is the last one to go
-    this.kept.set(key, found);
-    return found;
+    this.kept.set(key, tile);
+    return tile;
   }
 
   // Places of a tile's samples at a step: the middle of every block of step × step pixels, or one part of each pixel.
@@ -184,7 +184,7 @@ class Tiles {
 
   // The share of the pixels on screen that have their own value.
   get progress() {
-    const found = (this.shown || []).filter((tile) => tile.step <= this.finest).length;
-    return this.shown && this.shown.length ? found / this.shown.length : 1;
+    const finished = (this.shown || []).filter((tile) => tile.step <= this.finest).length;
+    return this.shown && this.shown.length ? finished / this.shown.length : 1;
   }
 }

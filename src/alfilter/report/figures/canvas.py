@@ -1,4 +1,4 @@
-"""What every figure starts from and ends with: a figure without pyplot, plain axes, maps, PNG bytes, three colours."""
+"""What all figures share: a figure without pyplot, plain axes, maps, PNG bytes, three colours."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plain_axes(axes: Axes) -> None:
 
 
 def map_size(shape: tuple[int, ...], extra: float) -> tuple[float, float]:
-    """Inches for a map of this shape with `extra` for its bar; a strip keeps room for its labels."""
+    """Inches for a map of this shape with `extra` for its colour bar; a strip keeps space for its labels."""
     ratio = float(np.clip(shape[0] / shape[1], 0.35, 2.0))
     width = 4.2 if ratio <= 1 else 4.2 / ratio
     return max(width, 3.2) + extra, max(width * ratio, 2.6) + 0.3

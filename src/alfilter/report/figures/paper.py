@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from alfilter.report.figures.arrays import Array
-from alfilter.report.figures.canvas import new_figure, plain_axes, png_bytes
+from alfilter.report.figures.canvas import BLUE, RED, new_figure, plain_axes, png_bytes
 from alfilter.report.figures.pixels import busiest_window, pixels
 from alfilter.report.overview.collect import Entry, from_line
 from alfilter.report.overview.curves import mean_curves
@@ -16,11 +17,46 @@ from alfilter.report.overview.pictures import by_picture, picture_name
 
 COLOURS = ("#0072b2", "#c04e00", "#007f5f", "#9a4f86", "#8a6d00", "#2b8cc4", "#555b61", "#a3324a")
 STROKES = ("-", "--", ":", "-.")
+PLACES = {"smooth": BLUE, "detailed": RED}  # of the overview
 ZOOM = 3  # a detail is this much smaller than the picture
 # the rows of the sparse figure: the paper's setting, and what it needs to work
 PAPER_START, LOW_START = "al-sine, as the paper", "al-sine, α starts low"
 
 Lines = Sequence[Mapping[str, Any]]
+
+
+def overview_figure(lines: Lines) -> bytes:
+    """Picture and two places → γ there → α(x) → H_B(α) there → γ' there → network → reconstruction."""
+    if not lines:
+        return b""
+    line = lines[0]
+    stages: Mapping[str, Any] = line["stages"]
+    figure = new_figure(11.0, 4.4)
+    (picture, gamma, filtered), (alpha, response, result) = figure.subplots(2, 3)
+    picture.imshow(pixels(b64decode(line["pictures"]["reference"])))
+    shown = alpha.imshow(np.array(line["map"]), cmap="viridis")
+    figure.colorbar(shown, ax=alpha, shrink=0.8)
+    result.imshow(pixels(b64decode(line["pictures"]["reconstruction"])))
+    for name, stage in stages.items():
+        row, column = stage["place"]
+        for axes in (picture, alpha, result):
+            axes.plot(column, row, "o", color=PLACES[name], markeredgecolor="white")
+        values, passes = np.array(stage["gamma"]), np.array(stage["response"])
+        style: dict[str, Any] = {"color": PLACES[name], "marker": ".", "linewidth": 0.8}
+        gamma.plot(values, label=f"{name} place", **style)
+        response.plot(passes, label=f"α = {stage['alpha']:.1f}", **style)
+        filtered.plot(values * passes, **style)
+    titles = ("a picture, two places x", "γ(x), channel by channel", "γ'(x) = H(α(x)) γ(x), into the network",
+              "α(x), learned on a grid", "H(α(x)), the band that passes", "the network's picture")  # fmt: skip
+    for axes, title in zip((picture, gamma, filtered, alpha, response, result), titles, strict=True):
+        axes.set_title(title, fontsize=9)
+        if axes in (picture, alpha, result):
+            axes.set_axis_off()
+        else:
+            plain_axes(axes)
+    for axes in (gamma, response):
+        axes.legend(frameon=False, fontsize=7)
+    return png_bytes(figure)
 
 
 def convergence_figure(lines: Lines) -> bytes:

@@ -8,12 +8,11 @@ from typing import Any
 
 from alfilter.files import write_bytes
 from alfilter.report.figures import paper, studies
-from alfilter.report.figures.overview import overview_figure
 
 Lines = Sequence[Mapping[str, Any]]
 
 FIGURES: dict[str, Callable[[Lines], bytes]] = {
-    "overview": overview_figure,
+    "overview": paper.overview_figure,
     "responses": studies.responses_figure,
     "ntk": studies.ntk_figure,
     "kernel": studies.kernel_figure,

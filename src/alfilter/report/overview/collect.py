@@ -15,7 +15,7 @@ from alfilter.runs.folder import HISTORY, RunFolder, read_result_lines
 
 Values = Mapping[str, Mapping[str, float]]  # row → metric → number
 
-FOLDERS = "runs"  # the name under which run folders stand together
+FOLDERS = "runs"  # the name under which run folders are grouped
 _SHOWN = ("reference", "reconstruction", "observed")  # pictures of a run folder that can be compared pixel by pixel
 _DRAWN = ("alpha", "error", "scales", "spectrum", "slice", "map", "parity", "sparse")  # those drawn as charts
 

@@ -97,7 +97,7 @@ def _grouped(value: object) -> str | None:
 
 
 def _duration(seconds: object) -> str | None:
-    """Seconds in the two units a person would say.
+    """Seconds in at most two units.
 
     >>> _duration(3.21), _duration(83.4), _duration(7260.0)
     ('3.2 s', '1 min 23 s', '2 h 1 min')

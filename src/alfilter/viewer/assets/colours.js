@@ -34,11 +34,11 @@ export function css(name, t) {
 }
 
 function canvas(width, height, fill) {
-  const made = new OffscreenCanvas(width, height), context = made.getContext("2d");
+  const canvas = new OffscreenCanvas(width, height), context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   fill(new Uint32Array(image.data.buffer));
   context.putImageData(image, 0, 0);
-  return made;
+  return canvas;
 }
 
 // 16-bit shades of 1 to 4 channels: gray, gray and alpha, RGB, RGBA

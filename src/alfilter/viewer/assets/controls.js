@@ -130,7 +130,7 @@ export class Controls {
     const { channels = 32, unit = "channels" } = this.models.find((model) => model.alpha)?.alpha ?? {};
     range("strength", (v) => {
       this.state.amount = 0.0016 * channels * Math.pow(160, v / 100);
-      $("strength-out").textContent = `${short(this.state.amount, 2)} ${unit} a dab`;
+      $("strength-out").textContent = `${short(this.state.amount, 2)} ${unit} per dab`;
     });
     $("in").onclick = () => view.zoomBy(octave);
     $("out").onclick = () => view.zoomBy(-octave);
@@ -224,7 +224,7 @@ export class Controls {
     $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !with_alpha.length;
     $("s-steer").hidden = $("brush").disabled;
     $("no-alpha").hidden = !without.length;
-    $("no-alpha").textContent = `There is no local frequency of ${without.map((m) => m.method).join(", ")}: ${without.length > 1 ? "they have" : "it has"} no filter to look at.`;
+    $("no-alpha").textContent = `${without.map((m) => m.method).join(", ")} ${without.length > 1 ? "have" : "has"} no filter, so there is no local frequency to show.`;
     if (with_alpha.length) drawResponse($("response"), with_alpha[0].alpha, null, `cycles per ${this.sample}`);
     $("row-truth").hidden = $("row-error").hidden = !this.view.about.reference;
     this.legend();
@@ -258,7 +258,7 @@ export class Controls {
     const view = this.view, [x, y] = view.probe, model = view.model(view.pointed ?? this.state.first) ?? view.model(this.state.first) ?? this.models[0];
     const then = this.state.moment !== null && model === this.taught ? `&t=${this.state.moment}` : (view.pointed ?? "").endsWith(":learned") || this.state.peek ? "&v=0" : "";
     const level = view.levelWords(view.model(view.pointed ?? "") ? view.pointed : `m${model.id}`);
-    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}${level}${view.sections.words}`).then((found) => this.found(model, found), () => {}).finally(() => {
+    ask(`/api/at?m=${model.id}&x=${x}&y=${y}${then}${level}${view.sections.words}`).then((spot) => this.showSpot(model, spot), () => {}).finally(() => {
       setTimeout(() => {
         this.looking = false;
         if (this.again && view.probe) this.look();
@@ -266,8 +266,8 @@ export class Controls {
     });
   }
 
-  found(model, found) {
-    this.spot = { model: model.id, ...found };
+  showSpot(model, spot) {
+    this.spot = { model: model.id, ...spot };
     const native = (values) => values.map((v) => {
       const stored = model.low + v * (model.high - model.low);
       return model.bits <= 16 && model.high > 1 ? Math.round(Math.min(Math.max(stored, model.low), model.high)) : stored.toFixed(4);
@@ -277,21 +277,21 @@ export class Controls {
       return `rgb(${shown.map((v) => Math.round(255 * Math.min(1, Math.max(0, v)))).join(" ")})`;
     };
     const digits = Math.max(1, Math.ceil(Math.log10(this.view.camera.scale)));
-    $("spot-place").textContent = this.view.sections.place(found.x, found.y, digits);
-    $("spot-value").textContent = native(found.value);
-    $("swatch-field").style.background = colour(found.value);
-    $("row-truth").hidden = $("row-error").hidden = !found.reference;
-    if (found.reference) {
-      $("spot-truth").textContent = native(found.reference);
-      $("swatch-truth").style.background = colour(found.reference);
-      const error = found.error.reduce((sum, e) => sum + Math.abs(e), 0) / found.error.length;
+    $("spot-place").textContent = this.view.sections.place(spot.x, spot.y, digits);
+    $("spot-value").textContent = native(spot.value);
+    $("swatch-field").style.background = colour(spot.value);
+    $("row-truth").hidden = $("row-error").hidden = !spot.reference;
+    if (spot.reference) {
+      $("spot-truth").textContent = native(spot.reference);
+      $("swatch-truth").style.background = colour(spot.reference);
+      const error = spot.error.reduce((sum, e) => sum + Math.abs(e), 0) / spot.error.length;
       $("spot-error").textContent = `${(255 * error).toFixed(1)} of 255 at this ${this.sample}`;
     }
     $("f-response").hidden = $("row-alpha").hidden = $("numbers").hidden = !model.alpha;
     if (model.alpha) {
-      $("spot-alpha").textContent = `${short(found.frequency)} cycles per ${this.sample} (α ${found.alpha.toFixed(2)} ${model.alpha.unit})`;
-      drawResponse($("response"), model.alpha, found, `cycles per ${this.sample}`);
-      if ($("numbers").open) responseTable($("response-table"), model.alpha, found, this.view.about.layout);
+      $("spot-alpha").textContent = `${short(spot.frequency)} cycles per ${this.sample} (α ${spot.alpha.toFixed(2)} ${model.alpha.unit})`;
+      drawResponse($("response"), model.alpha, spot, `cycles per ${this.sample}`);
+      if ($("numbers").open) responseTable($("response-table"), model.alpha, spot, this.view.about.layout);
     }
   }
 
@@ -347,7 +347,7 @@ export class Controls {
     this.changing = true;
     try {
       this.apply(model, await ask(`/api/${what}`, { m: model.id }));
-      $("steer-said").textContent = what === "reset" ? "Back to what was learned." : "The last stroke is taken back.";
+      $("steer-said").textContent = what === "reset" ? "Back to what was learned." : "The last stroke was undone.";
     } catch (error) {
       $("steer-said").textContent = error.message;
     }
@@ -378,20 +378,20 @@ export class Controls {
   // ---- history
 
   async loadHistory() {
-    const found = await ask(`/api/history?m=${this.taught.id}`).catch(() => ({ points: [], snapshots: [] }));
-    if (found.points.length < 2 && found.snapshots.length < 2) return;
-    this.history = found;
+    const history = await ask(`/api/history?m=${this.taught.id}`).catch(() => ({ points: [], snapshots: [] }));
+    if (history.points.length < 2 && history.snapshots.length < 2) return;
+    this.history = history;
     $("s-history").hidden = false;
-    $("curve").parentElement.hidden = found.points.length < 2;
-    $("l-moment").hidden = found.snapshots.length < 2;
-    $("moment").max = Math.max(1, found.snapshots.length - 1); // first: a value beyond the maximum is cut to it
+    $("curve").parentElement.hidden = history.points.length < 2;
+    $("l-moment").hidden = history.snapshots.length < 2;
+    $("moment").max = Math.max(1, history.snapshots.length - 1); // first: a value beyond the maximum is cut to it
     $("moment").value = $("moment").max;
     $("moment").addEventListener("input", () => { this.stopPlaying(); this.atMoment(Number($("moment").value)); });
     $("play").onclick = () => (this.playing ? this.stopPlaying() : this.play());
     $("curve").addEventListener("click", (event) => {
-      if (found.snapshots.length < 2 || !this.curve) return;
+      if (history.snapshots.length < 2 || !this.curve) return;
       const box = $("curve").getBoundingClientRect(), step = this.curve.stepAt(((event.clientX - box.left) / box.width) * 320);
-      const apart = found.snapshots.map((s) => Math.abs(Math.log((s + 1) / (step + 1))));
+      const apart = history.snapshots.map((s) => Math.abs(Math.log((s + 1) / (step + 1))));
       $("moment").value = apart.indexOf(Math.min(...apart));
       this.stopPlaying();
       this.atMoment(Number($("moment").value));

@@ -16,12 +16,12 @@ export function short(value, digits = 3) {
   return size >= 1e4 || size < 1e-3 ? value.toExponential(1).replace("e", "e") : String(Number(value.toPrecision(digits)));
 }
 
-// one bar a channel or level; below, the scales with their frequency in cycles per pixel
-export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
+// one bar per channel or level; below, the scales with their frequency in cycles per pixel
+export function drawResponse(svg, alpha, spot, unit = "cycles per pixel") {
   svg.replaceChildren();
   const left = 4, right = 316, top = 8, floor = 104, n = alpha.channels, step = (right - left) / n;
   for (const [share, y] of [["1", top], ["0", floor]]) add(svg, "line", { class: "axis", x1: left, x2: right, y1: y, y2: y }, share);
-  const response = found ? found.response : new Array(n).fill(0);
+  const response = spot ? spot.response : new Array(n).fill(0);
   response.forEach((h, c) => {
     const x = left + c * step + 0.8, width = Math.max(0.8, step - 1.6);
     add(svg, "rect", { class: "rest", x, y: top, width, height: floor - top, rx: 1.5 });
@@ -37,18 +37,18 @@ export function drawResponse(svg, alpha, found, unit = "cycles per pixel") {
     }
   }
   add(svg, "text", { x: (left + right) / 2, y: floor + 43, "text-anchor": "middle" }, `${alpha.unit === "levels" ? "level" : "scale"} j, and its ${unit}`);
-  if (!found) return;
-  const x = left + (Math.min(Math.max(found.alpha, -0.5), n - 0.5) + 0.5) * step;
+  if (!spot) return;
+  const x = left + (Math.min(Math.max(spot.alpha, -0.5), n - 0.5) + 0.5) * step;
   add(svg, "line", { class: "mark", x1: x, x2: x, y1: top - 6, y2: floor });
   const passing = response.map((h, c) => [h, c]).filter(([h]) => h > 0.5).map(([, c]) => c);
   const which = passing.length === 1 ? `${alpha.unit.slice(0, -1)} ${passing[0]} of ${n} passes` : `${alpha.unit} ${passing[0]} to ${passing.at(-1)} of ${n} pass`;
   const words = passing.length
     ? `${which}, up to ${short(alpha.cycles[Math.floor(passing.at(-1) / group)])} ${unit}`
     : "nothing passes";
-  svg.setAttribute("aria-label", `Response of the filter at α ${found.alpha.toFixed(2)}: ${words}`);
+  svg.setAttribute("aria-label", `Response of the filter at α ${spot.alpha.toFixed(2)}: ${words}`);
 }
 
-export function responseTable(box, alpha, found, { axes, sample }) {
+export function responseTable(box, alpha, spot, { axes, sample }) {
   const table = document.createElement("table");
   const group = alpha.channels / alpha.levels;
   const row = (cells, tag) => {
@@ -58,7 +58,7 @@ export function responseTable(box, alpha, found, { axes, sample }) {
   const waves = alpha.unit === "channels";
   const names = axes.length === 2 ? ["y", "x"] : axes, unit = sample === "pixel" ? "cycles/px" : `cycles/${sample}`;
   row(waves ? ["channel", "scale", unit, "wave", "H"] : ["level", unit, "H"], "th");
-  found.response.forEach((h, c) => {
+  spot.response.forEach((h, c) => {
     const j = Math.floor(c / group), inside = c % group, wave = `${inside % 2 ? "cos" : "sin"} ${names[Math.floor(inside / 2)]}`;
     row(waves ? [c, j, short(alpha.cycles[j]), wave, h.toFixed(4)] : [c, short(alpha.cycles[j]), h.toFixed(4)], "td");
   });

@@ -84,8 +84,8 @@ export class Scene {
   }
 
   array(entries, index) {
-    const { gl } = this, made = gl.createVertexArray();
-    gl.bindVertexArray(made);
+    const { gl } = this, vertices = gl.createVertexArray();
+    gl.bindVertexArray(vertices);
     for (const [place, data, size, kind] of entries) {
       gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
@@ -97,7 +97,7 @@ export class Scene {
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, index, gl.STATIC_DRAW);
     }
     gl.bindVertexArray(null);
-    return made;
+    return vertices;
   }
 
   // the bytes of viewer/shape.py's mesh_bytes
@@ -123,14 +123,14 @@ export class Scene {
   setSlice(axis, at, size, distance, alpha) {
     const { gl } = this, old = this.cutting;
     const texture = (data) => {
-      const made = gl.createTexture();
-      gl.bindTexture(gl.TEXTURE_2D, made);
+      const texture = gl.createTexture();
+      gl.bindTexture(gl.TEXTURE_2D, texture);
       plain(gl);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, size, size, 0, gl.RED, gl.FLOAT, data);
-      return made;
+      return texture;
     };
     this.cutting = { axis, at, distance: texture(distance), alpha: alpha && texture(alpha) };
-    for (const made of [old?.distance, old?.alpha]) if (made) gl.deleteTexture(made);
+    for (const texture of [old?.distance, old?.alpha]) if (texture) gl.deleteTexture(texture);
   }
 
   clearSlice() {
@@ -139,11 +139,11 @@ export class Scene {
 
   // a colour map: 256 colours as packed RGBA
   map(name, table) {
-    const { gl } = this, made = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, made);
+    const { gl } = this, texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, texture);
     plain(gl, gl.LINEAR);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(table.buffer));
-    this.maps.set(name, made);
+    this.maps.set(name, texture);
   }
 
   draw(view, pick = false) {
@@ -227,10 +227,10 @@ export class Scene {
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
     gl.viewport(0, 0, 1, 1);
     this.draw(view, multiply(shift, view.camera));
-    const found = new Float32Array(4);
-    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.FLOAT, found);
+    const pixel = new Float32Array(4);
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.FLOAT, pixel);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return found[3] > 0 ? [...found.subarray(0, 3)] : null;
+    return pixel[3] > 0 ? [...pixel.subarray(0, 3)] : null;
   }
 }
 

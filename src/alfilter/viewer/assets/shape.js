@@ -50,9 +50,9 @@ class ShapeView {
         if (next === undefined || this.state.surface === "none") break;
         this.asked.add(next);
         this.say(`Looking for the surface at ${next}³ …`);
-        const found = this.scene.addMesh(next, await bytes(`/api/mesh?resolution=${next}`));
-        if (found.range) this.setRange(found.range);
-        $("about-surface").textContent = `${found.faces.toLocaleString("en")} triangles from a grid of ${next}³.`;
+        const mesh = this.scene.addMesh(next, await bytes(`/api/mesh?resolution=${next}`));
+        if (mesh.range) this.setRange(mesh.range);
+        $("about-surface").textContent = `${mesh.faces.toLocaleString("en")} triangles from a grid of ${next}³.`;
         this.changed();
       }
     } catch (error) {
@@ -183,14 +183,14 @@ class ShapeView {
     }
   }
 
-  tell(found) {
-    this.found = found;
-    $("spot-place").textContent = found ? found.user.map((v) => short(v, 4)).join(", ") : "beside the shape";
-    $("spot-distance").textContent = found ? `${short(found.distance, 3)} (in the mesh's units)` : "–";
+  tell(spot) {
+    this.spot = spot;
+    $("spot-place").textContent = spot ? spot.user.map((v) => short(v, 4)).join(", ") : "beside the shape";
+    $("spot-distance").textContent = spot ? `${short(spot.distance, 3)} (in the mesh's units)` : "–";
     const { alpha } = this.about;
     if (!alpha) return;
-    $("spot-alpha").textContent = found ? `${short(found.frequency)} cycles across (α ${found.alpha.toFixed(2)})` : "–";
-    drawResponse($("response"), alpha, found, "cycles across the domain");
+    $("spot-alpha").textContent = spot ? `${short(spot.frequency)} cycles across (α ${spot.alpha.toFixed(2)})` : "–";
+    drawResponse($("response"), alpha, spot, "cycles across the domain");
   }
 
   // ---- words
@@ -233,7 +233,7 @@ class ShapeView {
 
   trouble(text) {
     $("trouble").hidden = !text;
-    $("trouble").textContent = text && `No answer: ${text}. The page needs its program running.`;
+    $("trouble").textContent = text && `No answer: ${text}. Is alfilter view still running?`;
   }
 
   theme() {
@@ -362,9 +362,9 @@ function diverging() {
 }
 
 async function answer(path) {
-  const found = await fetch(path);
-  if (!found.ok) throw Error((await found.json().catch(() => ({}))).error ?? `${found.status}`);
-  return found;
+  const answer = await fetch(path);
+  if (!answer.ok) throw Error((await answer.json().catch(() => ({}))).error ?? `${answer.status}`);
+  return answer;
 }
 
 const bytes = async (path) => (await answer(path)).arrayBuffer();

@@ -68,7 +68,7 @@ class SoundView {
       this.stage.draw();
     } catch (error) {
       $("trouble").hidden = false;
-      $("trouble").textContent = `No answer: ${error.message}. The page needs its program running.`;
+      $("trouble").textContent = `No answer: ${error.message}. Is alfilter view still running?`;
     }
   }
 
@@ -81,7 +81,7 @@ class SoundView {
     $("play").disabled = stage.progress < 1;
     $("played").textContent = `${seconds(from)} to ${seconds(to)} s`;
     const ratio = about.reference ? stage.ratio("field", "reference") : null;
-    $("screen").textContent = ratio === null ? "" : `What is on the screen: ${Number.isFinite(ratio) ? `${ratio.toFixed(2)} dB` : "no error"}, the original's power over that of the error.`;
+    $("screen").textContent = ratio === null ? "" : `What is on the screen: ${Number.isFinite(ratio) ? `a signal-to-noise ratio of ${ratio.toFixed(2)} dB` : "no error"}.`;
     if (stage.cursor) this.look(stage.cursor);
   }
 
@@ -92,18 +92,18 @@ class SoundView {
     if (this.looking || this.looked === sample) return;
     this.looking = true;
     this.looked = sample;
-    fetch(`/api/at?x=${sample}`).then((answer) => answer.json()).then((found) => this.found(found), () => {}).finally(() => {
+    fetch(`/api/at?x=${sample}`).then((answer) => answer.json()).then((spot) => this.showSpot(spot), () => {}).finally(() => {
       this.looking = false;
       if (this.stage.cursor && this.again !== this.looked) this.look(this.stage.cursor);
     });
   }
 
-  found(found) {
-    if (found.error) return;
-    $("spot-value").textContent = found.value.map((v) => v.toFixed(4)).join(", ");
+  showSpot(spot) {
+    if (spot.error) return;
+    $("spot-value").textContent = spot.value.map((v) => v.toFixed(4)).join(", ");
     if (!this.about.alpha) return;
-    $("spot-alpha").textContent = `${Math.round(found.frequency * this.about.rate).toLocaleString("en")} Hz (α ${found.alpha.toFixed(2)} ${this.about.alpha.unit})`;
-    drawResponse($("response"), this.about.alpha, found, "cycles per sample");
+    $("spot-alpha").textContent = `${Math.round(spot.frequency * this.about.rate).toLocaleString("en")} Hz (α ${spot.alpha.toFixed(2)} ${this.about.alpha.unit})`;
+    drawResponse($("response"), this.about.alpha, spot, "cycles per sample");
   }
 
   // for tests and consoles: resolves when everything that is on the screen has arrived

@@ -34,16 +34,16 @@ export class Tiles {
 
   // the tiles of a source under a pane, nearest to (px, py) first
   visible(source, goal, width, height, px = width / 2, py = height / 2) {
-    const [across, down] = this.count(goal.zoom), size = this.size, found = [];
+    const [across, down] = this.count(goal.zoom), size = this.size, tiles = [];
     const x0 = Math.max(0, Math.floor(-goal.left / size)), x1 = Math.min(across - 1, Math.floor((width - 1 - goal.left) / size));
     const y0 = Math.max(0, Math.floor(-goal.top / size)), y1 = Math.min(down - 1, Math.floor((height - 1 - goal.top) / size));
     for (let y = y0; y <= y1; y++) {
       for (let x = x0; x <= x1; x++) {
         const away = Math.hypot(goal.left + (x + 0.5) * size - px, goal.top + (y + 0.5) * size - py);
-        found.push({ source, zoom: goal.zoom, x, y, away, key: this.key(source, goal.zoom, x, y) });
+        tiles.push({ source, zoom: goal.zoom, x, y, away, key: this.key(source, goal.zoom, x, y) });
       }
     }
-    return found.sort((a, b) => a.away - b.away);
+    return tiles.sort((a, b) => a.away - b.away);
   }
 
   // a fourth of the resolution, for places where there is nothing to see yet; in the overview one place per pixel, which

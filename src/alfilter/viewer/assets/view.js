@@ -59,8 +59,8 @@ class View {
   }
 
   model(source) {
-    const found = /^m(\d+)/.exec(source);
-    return found ? this.about.models[Number(found[1])] : null;
+    const match = /^m(\d+)/.exec(source);
+    return match ? this.about.models[Number(match[1])] : null;
   }
 
   // the words of a tile's request that name what a source shows
@@ -209,7 +209,7 @@ class View {
     this.controls.moved(whole);
     const failed = this.tiles.failed;
     $("trouble").hidden = !failed;
-    if (failed) $("trouble").textContent = `No answer: ${failed}. The page needs its program running.`;
+    if (failed) $("trouble").textContent = `No answer: ${failed}. Is alfilter view still running?`;
   }
 
   drawPane(pane) {

@@ -1,4 +1,4 @@
-"""`alfilter methods` and `alfilter experiment`: list the methods, compare them in a repeatable study."""
+"""`alfilter experiment`: run a repeatable study, list the studies, fetch their data."""
 
 from __future__ import annotations
 
@@ -14,28 +14,6 @@ from alfilter.errors import UserError
 if TYPE_CHECKING:
     from alfilter.experiments import Study
     from alfilter.experiments.data import MissingData
-
-
-def add_methods(commands: Any) -> None:
-    p = commands.add_parser("methods", help="list the methods, or the options of one")
-    p.add_argument("method", metavar="METHOD", nargs="?")
-    add_json(p)
-    p.set_defaults(command=_methods)
-
-
-def _methods(arguments: argparse.Namespace) -> int:
-    from alfilter.commands.listing import method_options, method_rows, print_table
-
-    rows = method_options(arguments.method) if arguments.method else method_rows(_warn)
-    if arguments.json:
-        print_json({"options" if arguments.method else "methods": rows})
-    else:
-        print_table(rows)
-    return 0
-
-
-def _warn(message: str) -> None:
-    print(f"alfilter: {message}", file=sys.stderr)
 
 
 def add_experiment(commands: Any) -> None:

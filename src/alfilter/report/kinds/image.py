@@ -1,4 +1,4 @@
-"""The paper's figure of a picture with gaps: truth, what was seen, where it is wrong, and α."""
+"""A fitted picture shown: truth, fit, error, spectrum, α; with gaps, the paper's figure of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,69 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from alfilter.analysis import filtered_encoding_of, frequency_map, samples_across
+from alfilter.analysis import filtered_encoding_of, frequency_map, response_maps, samples_across
+from alfilter.evaluate import Scores
+from alfilter.evaluate.streaming import middle, reduced
+from alfilter.files import write_bytes
 from alfilter.methods import Field
 from alfilter.metrics.image import psnr
-from alfilter.report.figures import canvas
+from alfilter.report.figures import canvas, frequency
+from alfilter.report.figures import run as figures
 from alfilter.report.figures.arrays import error_map
 from alfilter.report.figures.frequency import frequency_range, label_in_cycles
+from alfilter.runs.folder import RunFolder
+from alfilter.signals import write_image
 from alfilter.tasks import GridTask
 
 Picture = NDArray[Any]
+
+
+def draw_picture(folder: RunFolder, field: Field, task: GridTask, scores: Scores) -> None:
+    """The pictures of a fitted picture; of one that is too large to be drawn whole, reduced ones."""
+    if scores.samples is not None:
+        prediction, target = scores.samples
+        write_pictures(folder, field, task, prediction.numpy(), target.numpy())
+        return
+    sharp = tuple(part.numpy() for part in middle(field, task.signal))  # a spectrum needs neighbours
+    prediction, target = reduced(field, task.signal)
+    write_pictures(folder, field, task, prediction.numpy(), target.numpy(), sharp)
+
+
+def write_pictures(
+    folder: RunFolder, model: Field, task: GridTask, prediction: Any, target: Any, sharp: tuple[Any, ...] | None = None
+) -> None:
+    """The pictures of a run: what was to be fitted, what came out, where it is wrong, what α became.
+
+    sharp: prediction and target for the spectrum, when the pictures are a reduced view; those of single pixels are then
+    left out.
+    """
+    bits = 16 if task.signal.bits > 8 else 8
+    write_image(folder.picture("reference"), target, bits)
+    write_image(folder.picture("reconstruction"), prediction, bits)
+    if task.seen is not None and sharp is None:
+        write_image(folder.picture("observed"), _observed(target, task.seen.numpy()))
+        write_bytes(folder.picture("sparse"), sparse_picture(model, task, prediction, target))
+    shape = tuple(min(n, 512) for n in task.signal.shape)
+    clipped = np.clip(prediction, 0, 1)
+    write_bytes(folder.picture("error"), figures.error_figure(error_map(clipped, target)))
+    fitted, wanted = (clipped, target) if sharp is None else (np.clip(sharp[0], 0, 1), sharp[1])
+    write_bytes(folder.picture("spectrum"), figures.spectrum_figure(wanted.mean(-1), fitted.mean(-1)))
+    encoding = filtered_encoding_of(model)
+    if encoding is not None:
+        across, unit = samples_across(task.signal.shape), "cycles per pixel"
+        cut_off = frequency_map(encoding, shape).numpy() / across
+        write_bytes(folder.picture("alpha"), frequency.alpha_figure(cut_off, unit))
+        of_scales = encoding.level_frequencies().numpy() / across
+        panels = frequency.scale_response_figure(response_maps(encoding, shape).numpy(), of_scales, unit)
+        write_bytes(folder.picture("scales"), panels)
+
+
+def _observed(target: Any, seen: Any) -> Any:
+    """The seen samples on black: (H, W, c)."""
+    picture = np.zeros_like(target)
+    flat = picture.reshape(-1, picture.shape[-1])
+    flat[seen] = target.reshape(flat.shape)[seen]
+    return picture
 
 
 def sparse_figure(

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from alfilter.methods import METHODS, build, method, parameter_count
-from alfilter.methods.sizing import cost_per_point
+from alfilter.commands.shared import add_json, print_json
+
+
+def add_methods(commands: Any) -> None:
+    p = commands.add_parser("methods", help="list the methods, or the options of one")
+    p.add_argument("method", metavar="METHOD", nargs="?")
+    add_json(p)
+    p.set_defaults(command=_methods)
+
+
+def _methods(arguments: argparse.Namespace) -> int:
+    rows = method_options(arguments.method) if arguments.method else method_rows(_warn)
+    if arguments.json:
+        print_json({"options" if arguments.method else "methods": rows})
+    else:
+        print_table(rows)
+    return 0
+
+
+def _warn(message: str) -> None:
+    print(f"alfilter: {message}", file=sys.stderr)
 
 
 def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -16,6 +37,9 @@ def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
     params: trained numbers. mflop: matrix products of a training step, per point. warn: called with each method of an
     installed package that cannot be used.
     """
+    from alfilter.methods import METHODS, build, parameter_count
+    from alfilter.methods.sizing import cost_per_point
+
     rows = []
     for reason in METHODS.broken().values():
         warn(reason)
@@ -47,6 +71,8 @@ def method_rows(warn: Callable[[str], None]) -> list[dict[str, Any]]:
 
 def method_options(name: str) -> list[dict[str, Any]]:
     """One row per option of a method: its name, its default, what it means."""
+    from alfilter.methods import method
+
     known = fields(method(name).options)
     return [{"option": f.name, "default": f.default, "meaning": f.metadata.get("doc", "")} for f in known]
 

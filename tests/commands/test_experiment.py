@@ -1,4 +1,4 @@
-"""`alfilter experiment` and `alfilter methods` from the command line."""
+"""`alfilter experiment` from the command line."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 
 from tests.support.commands import alfilter, complaint
-
-from alfilter.methods import METHODS
 
 
 def test_a_study_prints_its_table_and_writes_its_figure(tmp_path: Path) -> None:
@@ -23,8 +21,3 @@ def test_a_study_prints_its_table_and_writes_its_figure(tmp_path: Path) -> None:
 
 def test_an_unknown_study_names_the_nearest() -> None:
     assert complaint("experiment", "respones") == "there is no study 'respones'; did you mean 'responses'?"
-
-
-def test_the_methods_as_json() -> None:
-    rows = json.loads(alfilter("methods", "--json").out)
-    assert [row["method"] for row in rows["methods"]] == list(METHODS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 
 import pytest
+from tests.support.commands import alfilter
 
-from alfilter.commands.listing import method_options, method_rows, print_table
+from alfilter.commands.methods import method_options, method_rows, print_table
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, build, parameter_count
 
@@ -37,3 +39,8 @@ def test_an_unknown_method_names_the_nearest() -> None:
 def test_columns_line_up(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([{"a": 1, "long": "x"}, {"a": 1000, "long": "yy"}])
     assert capsys.readouterr().out == "a     long\n1     x\n1000  yy\n"
+
+
+def test_the_methods_as_json() -> None:
+    rows = json.loads(alfilter("methods", "--json").out)
+    assert [row["method"] for row in rows["methods"]] == list(METHODS)

@@ -1,0 +1,1 @@
+"""A fitted field shown, one module per kind of signal."""
