@@ -1,11 +1,11 @@
-"""How many samples per second does `fit` really deliver on grids, next to plain PyTorch and to the methods' floors?
+"""How many samples per second does `fit` really deliver, next to plain PyTorch and to the methods' floors?
 
 Every method at its preset `default` on a 512×512 colour picture, in rounds of two seconds of `fit`, in turns with a
 plain PyTorch hash grid of the same sizes (`plain_hash_grid.py`) and with the methods' floors at their own batch
 (`methods.py`). What counts is the median over all steps of a method, progress and log lines included, and ratios of
-medians from the same run.
+medians from the same run; beside it stand the mean, which is what a whole run gets, and the best step.
 
-    python benchmarks/fit_rate.py [--seconds 20] [--json] [--only al-grid,hash-grid,octree]
+    python benchmarks/fit_rate.py [--seconds 20] [--avx2] [--json] [--only al-sine,al-grid,hash-grid]
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -27,11 +28,11 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.tasks import ImageTask
 from alfilter.training.adaptation import adapt
-from machine import machine
+from machine import add_avx2, hold_to_avx2, machine
 from methods import floor
 from plain_hash_grid import plain_step
 
-GRIDS = ("al-grid", "hash-grid", "octree")
+NAMES = ("al-sine", "al-grid", "hash-grid")
 _ROUND, _SKIPPED = 2.0, 10  # seconds of a round; its first steps, which start threads and fill caches, do not count
 
 
@@ -41,7 +42,7 @@ def fit_seconds(name: str, task: ImageTask) -> list[float]:
     moments: list[float] = []
     setting = training(name, "default", task.density(), budget=_ROUND)
     fit(field, task, training=setting, on_progress=lambda _: moments.append(time.perf_counter()))
-    return [after - before for before, after in zip(moments[_SKIPPED:], moments[_SKIPPED + 1 :], strict=False)]
+    return [after - before for before, after in pairwise(moments[min(_SKIPPED, len(moments) // 2) :])]
 
 
 def repeated_seconds(run: Callable[[], object]) -> list[float]:
@@ -84,12 +85,16 @@ def measure(names: list[str], task: ImageTask, seconds: float) -> dict[str, Any]
         name: {
             "step ms": 1e3 * middle[name],
             "samples per second": batch_of(name, task) / middle[name],
+            "mean": batch_of(name, task) / mean(steps[name]),
+            "best": batch_of(name, task) / min(steps[name]),
             "times its floor": middle[name] / middle[f"{name} floor"],
             "times plain": batch_of(name, task) / middle[name] * middle["plain"] / batch,
         }
         for name in names
     }
-    rows["plain"] = {"step ms": 1e3 * middle["plain"], "samples per second": batch / middle["plain"]}
+    times = steps["plain"]
+    rates = {"samples per second": batch / middle["plain"], "mean": batch / mean(times), "best": batch / min(times)}
+    rows["plain"] = {"step ms": 1e3 * middle["plain"], **rates}
     return rows
 
 
@@ -99,21 +104,25 @@ def batch_of(name: str, task: ImageTask) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="the rate that fit delivers on grids")
+    parser = argparse.ArgumentParser(description="the rate that fit delivers")
+    add_avx2(parser)
     parser.add_argument("--seconds", type=float, default=20.0, help="of every method")
-    parser.add_argument("--only", default=",".join(GRIDS), help="methods, separated by commas")
+    parser.add_argument("--only", default=",".join(NAMES), help="methods, separated by commas")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
+    if arguments.avx2:
+        hold_to_avx2()
     keep_freed_memory()
     rows = measure(arguments.only.split(","), ImageTask.from_file("sample:astronaut"), arguments.seconds)
     if arguments.json:
         print(json.dumps({"machine": machine(), "rows": rows}))
         return
     print(machine())
-    print(f"{'':12}{'step, ms':>10}{'samples/s':>13}{'× floor':>9}{'× plain':>9}")
+    print(f"{'':12}{'step, ms':>10}{'samples/s':>13}{'mean':>13}{'best':>13}{'× floor':>9}{'× plain':>9}")
     for name, row in rows.items():
         ratios = "".join(f"{row[key]:9.2f}" if key in row else "" for key in ("times its floor", "times plain"))
-        print(f"{name:12}{row['step ms']:10.2f}{row['samples per second']:13,.0f}{ratios}")
+        rates = "".join(f"{row[key]:13,.0f}" for key in ("samples per second", "mean", "best"))
+        print(f"{name:12}{row['step ms']:10.2f}{rates}{ratios}")
     if {"al-grid", "hash-grid"} <= rows.keys():
         share = rows["al-grid"]["samples per second"] / rows["hash-grid"]["samples per second"]
         print(f"al-grid has {share:.2f} of hash-grid's samples per second")

@@ -1,6 +1,6 @@
 """What do samples of a shape cost beside the training, and how close is a step to its matrix products alone?
 
-    python benchmarks/shapes.py [--mesh FILE] [--preset paper-shape default-shape] [--turns 3] [--json]
+    python benchmarks/shapes.py [--mesh FILE] [--preset paper-shape default-shape] [--turns 3] [--avx2] [--json]
 
 A step here is what `fit` does: it takes its samples, whose distances a process beside it measures, the gradient of the
 batch, and the optimiser's update. Blocks are made smaller than in a fit (their number of uses is the same), so that
@@ -26,11 +26,12 @@ from alfilter.networks import MLP
 from alfilter.runtime.fork_pool import ForkPool
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
+from alfilter.runtime.ways import use_way
 from alfilter.signals import ShapeSignal, open_signal
 from alfilter.tasks import SdfTask
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
-from machine import machine
+from machine import add_avx2, fit_way, hold_to_avx2, machine
 
 CHUNKS = (1024, 2048, 4096)  # rows of a product; the floor is taken at the best of these
 BLOCKS = 4  # that come in during one timing
@@ -90,6 +91,7 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
     task.set_sampling(setting.sampling)
     field.set_range(*task.output_range())
     gradient_workers, optimiser = GradientWorkers(field), make_optimiser(field, setting)
+    way = fit_way(field, task, setting, optimiser)
     assert isinstance(field.network, MLP)
     sizes = [(w.shape[0], w.shape[1]) for w in field.network.weights]
     floors = {chunk: products(sizes, batch, chunk) for chunk in CHUNKS}
@@ -98,11 +100,12 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
     def steps(count: int) -> tuple[float, float]:
         nonlocal step
         task.waited, began = 0.0, time.perf_counter()
-        for _ in range(count):
-            accumulate_gradient(gradient_workers, task, setting, step, 0)
-            optimiser.step()
-            field.encoding.constrain()
-            step += 1
+        with use_way(way):
+            for _ in range(count):
+                accumulate_gradient(gradient_workers, task, setting, step, 0)
+                optimiser.step()
+                field.encoding.constrain()
+                step += 1
         return (time.perf_counter() - began) / count, task.waited / count
 
     steps(24 * task.window)  # the window is full, everything is compiled
@@ -122,6 +125,7 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
     return {
         "setting": f"{method} {preset}, {len(sizes) - 1}×{sizes[0][0]}, batch {batch}",
         "machine": machine(),
+        "way": way,
         "step ms": round(1e3 * usual, 2),
         "products ms": round(1e3 * floor, 2),
         "of the products": round(floor / usual, 3),
@@ -136,7 +140,10 @@ def main() -> None:
     p.add_argument("--preset", nargs="+", default=["paper-shape", "default-shape"])
     p.add_argument("--turns", type=int, default=3)
     p.add_argument("--json", action="store_true", help="print one JSON object a line")
+    add_avx2(p)
     arguments = p.parse_args()
+    if arguments.avx2:
+        hold_to_avx2()
     keep_freed_memory()
     signal = open_signal(arguments.mesh)
     assert isinstance(signal, ShapeSignal)

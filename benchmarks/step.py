@@ -6,7 +6,7 @@ down slows everything down; ratios are of medians, with the best beside. The fil
 steps with and without it, side by side, and like the peak memory it is taken in a process of its own: an eager pass
 over the whole batch leaves two gigabytes of used memory behind.
 
-    python benchmarks/step.py [--json] [--repeat 7] [--jax-python PYTHON]
+    python benchmarks/step.py [--avx2] [--json] [--repeat 7] [--jax-python PYTHON]
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from alfilter.methods import Field, build
 from alfilter.networks import MLP
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops
+from alfilter.runtime.ways import use_way
 from alfilter.tasks import ImageTask
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
-from machine import machine
+from machine import add_avx2, fit_way, hold_to_avx2, machine
 
 Step = Callable[[], object]
 SAMPLES = 512 * 512
@@ -64,9 +65,11 @@ def step(field: Field, task: ImageTask) -> Step:
     """One step as `fit` takes it."""
     setting, gradient_workers = Training(), GradientWorkers(field)
     optimiser = make_optimiser(field, setting)
+    with single_threaded_ops():
+        way = fit_way(field, task, setting, optimiser)
 
     def run() -> None:
-        with single_threaded_ops():  # as `fit` runs
+        with single_threaded_ops(), use_way(way):  # as `fit` runs
             accumulate_gradient(gradient_workers, task, setting, 0, 0)
             optimiser.step()
             field.encoding.constrain()
@@ -236,6 +239,7 @@ def show(results: dict[str, object]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="time one training step against its matrix products and its peers")
+    add_avx2(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of everything")
     parser.add_argument("--jax-python", help="a Python that can import jax, for the peer")
@@ -243,6 +247,8 @@ def main() -> None:
     parser.add_argument("--share", action="store_true", help="print the filter's share alone")
     parser.add_argument("--eager", action="store_true", help="take an eager step for every line of the input")
     arguments = parser.parse_args()
+    if arguments.avx2:
+        hold_to_avx2()
     keep_freed_memory()
     if arguments.peak:
         print(_peak())

@@ -1,6 +1,6 @@
 """All that says how fast training is on this machine, in one table of at most ten minutes; `make bench` runs it.
 
-python benchmarks/table.py [--out FILE.md]
+python benchmarks/table.py [--avx2] [--out FILE.md]
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from machine import machine
+from machine import add_avx2, hold_to_avx2, machine
 
 HERE = Path(__file__).parent
 Row = tuple[str, str]
@@ -44,10 +44,10 @@ def step_rows() -> list[Row]:
 
 
 def fit_rows() -> list[Row]:
-    """What `fit` delivers on grids."""
+    """What `fit` delivers over 20 s."""
     return [
-        (f"{name}, samples per second in `fit`", f"{row['samples per second']:,.0f}{_ratios(row)}")
-        for result in parse(run("fit_rate.py", "--json", "--seconds", "8"))
+        (f"{name}, samples per second in `fit`", f"{row['mean']:,.0f} (best {row['best']:,.0f}){_ratios(row)}")
+        for result in parse(run("fit_rate.py", "--json", "--seconds", "20"))
         for name, row in result["rows"].items()
     ]
 
@@ -63,6 +63,16 @@ def method_rows() -> list[Row]:
         (f"{row['method']}, batch {row['batch']:,}", f"{row['ms']:.1f} ms, {row['ratio']:.2f} × its floor's time")
         for result in parse(run("methods.py", "--json", "--own", "--seconds", "2"))
         for row in result["rows"]
+    ]
+
+
+def worker_rows() -> list[Row]:
+    """Samples per second by the number of workers."""
+    return [
+        (f"{name}, {count} workers", f"{rate:,.0f} samples per second")
+        for result in parse(run("workers.py", "--json", "--seconds", "4"))
+        for name, rates in result["rates"].items()
+        for count, rate in rates.items()
     ]
 
 
@@ -82,9 +92,12 @@ def first_use_rows() -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="one table of how fast training is on this machine")
+    add_avx2(parser)
     parser.add_argument("--out", type=Path, help="write it to a file, too")
     arguments = parser.parse_args()
-    rows = [*step_rows(), *fit_rows(), *method_rows(), *shape_rows(), *first_use_rows()]
+    if arguments.avx2:
+        hold_to_avx2()
+    rows = [*step_rows(), *fit_rows(), *method_rows(), *worker_rows(), *shape_rows(), *first_use_rows()]
     table = "\n".join([machine(), "", "| | |", "|---|---|", *(f"| {name} | {figure} |" for name, figure in rows)])
     print(table)
     if arguments.out is not None:

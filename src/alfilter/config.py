@@ -189,7 +189,7 @@ class Density:
 REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "warmup": 0.0, "heads": 1}
 
 # options that files written before do not hold, with the values that change nothing
-ADDED: Mapping[str, Any] = {"until": None, "settle": 1.0, "filter_loss": "error"}
+ADDED: Mapping[str, Any] = {"until": None, "settle": 1.0, "filter_loss": "error", "kernels": "auto"}
 
 
 def without_removed(stored: Any, current: Any) -> Any:
@@ -222,6 +222,11 @@ class Training:
     )
     batch: int | None = option(None, "samples per step; none takes all of them", low=1)
     micro: int = option(4096, "samples per pass; a batch is split so that activations stay in cache", low=1)
+    kernels: str = option(
+        "auto",
+        "how a network is computed; auto: the fastest on this machine, measured once",
+        choices=("auto", "blocks", "layers", "plain"),
+    )
     lr: float = option(1e-3, "learning rate of the network", low=0, high=1e37)
     neurons: int | None = option(
         None, "width times depth that the preset's lr was found for; a larger network takes smaller steps", low=1

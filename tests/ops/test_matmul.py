@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from alfilter.kernels.dispatch import use_way
 from alfilter.ops.matmul import multiply, outer
 
 SIZES = st.integers(1, 70)
@@ -27,6 +28,14 @@ def test_whatever_the_sizes(rows: int, wide: int, narrow: int, sliced: bool, dty
     torch.testing.assert_close(multiply(g.to(dtype), weight.to(dtype)).double(), expected, **close)
     turned = weight.t().contiguous().to(dtype)
     torch.testing.assert_close(multiply(g.to(dtype), turned.t()).double(), expected, **close)
+
+
+def test_the_library_multiplies_where_its_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = torch.randn(9, 5), torch.randn(5, 7)
+    own = multiply(a, b)
+    monkeypatch.setattr("alfilter.ops.matmul.load_kernels", pytest.fail)
+    with use_way("layers"):
+        torch.testing.assert_close(multiply(a, b), own, rtol=1e-5, atol=1e-5)
 
 
 def test_nothing_is_read_or_written_beside() -> None:

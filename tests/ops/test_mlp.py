@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from alfilter.core import affine_relu, affine_sine, layers
-from alfilter.kernels.dispatch import can_use_kernels
+from alfilter.kernels.dispatch import WAYS, can_use_kernels, use_way
 from alfilter.ops import perceptron
 from alfilter.ops.mlp import PERCEPTRON_ACTIVATIONS
 
@@ -85,6 +85,20 @@ def test_as_accurate_as_plain_float32(activation: str) -> None:
     plain = gradients(layers.perceptron, x, weights, biases, activation, 3.0)
     for a, b, reference in zip(fused, plain, exact, strict=True):
         assert relative(a, reference) < max(3 * relative(b, reference), 1e-5)
+
+
+@pytest.mark.parametrize("activation", PERCEPTRON_ACTIVATIONS)
+def test_the_ways_agree(activation: str) -> None:
+    weights, biases = network((2, 70, 64, 3))
+    x = torch.randn(300, 2, generator=torch.Generator().manual_seed(2)).requires_grad_()
+    results = {}
+    for way in WAYS:
+        with use_way(way):
+            value = perceptron(x, weights, biases, activation, 3.0)
+            results[way] = [value.detach(), *gradients(perceptron, x, weights, biases, activation, 3.0)]
+    for way in WAYS[:2]:
+        for a, b in zip(results[way], results["plain"], strict=True):
+            assert relative(a, b) < 1e-5, way
 
 
 def test_extreme_angles_stay_in_range() -> None:

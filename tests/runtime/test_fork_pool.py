@@ -108,6 +108,16 @@ def test_helpers_are_other_processes_and_go_home() -> None:
 
 
 @forks
+@pytest.mark.parametrize(("size", "most"), [(5, 2), (3, 3), (2, 8), (4, 1)])
+@pytest.mark.parametrize("forked", [True, False])
+def test_few_helpers_take_several_positions_each(size: int, most: int, forked: bool) -> None:
+    with ForkPool(lambda position, _: (position, os.getpid()), size, forked=forked, most=most) as pool:
+        results = pool.run(None)
+    assert [position for position, _ in results] == list(range(size))
+    assert results[0][1] == os.getpid()
+    assert len({pid for _, pid in results}) == (min(size, most) if forked else 1)
+
+
 def test_helpers_hold_no_file_of_the_one_who_asks() -> None:
     """A pipe of somebody else ends when its writer closes it, although helpers were made while it was open."""
     pipe, there = os.pipe()

@@ -104,6 +104,20 @@ def test_processes_and_threads_give_the_same_bits(
     assert torch.equal(results[0][1], results[1][1])
 
 
+@pytest.mark.parametrize("method", ["al-sine", "hash-grid"])
+def test_more_workers_than_cores_give_the_same_bits_on_fewer_processes(
+    method: str, task: ImageTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr("alfilter.training.gradient.cores", lambda cores=cores: cores)
+        field = build(method, in_dim=2, out_dim=3, samples=(40, 30), seed=3)
+        with closing(GradientWorkers(field, count=5)) as workers:
+            results.append(gradient(workers, task, Training(micro=100)))
+    assert torch.equal(results[0], results[1])
+    assert torch.equal(results[0], results[2])
+
+
 def test_shapes_in_processes_see_the_blocks_that_one_fetches() -> None:
     ball = trimesh.creation.icosphere(subdivisions=2)
     results = []

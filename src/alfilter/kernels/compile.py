@@ -89,7 +89,7 @@ class Compilers:
         announce()
         if self._processes:
             with (
-                _lock(),
+                cache_lock(".lock"),
                 suppress(RuntimeError),
                 ThreadPoolExecutor(len(self._processes)) as pool,
             ):  # or no more threads
@@ -112,15 +112,15 @@ def _drive(process: subprocess.Popen[bytes], waiting: Iterator[Call]) -> None:
 
 
 @contextmanager
-def _lock() -> Iterator[None]:
-    """Runs that start at the same time compile one after the other: the second finds everything in the cache."""
+def cache_lock(name: str) -> Iterator[None]:
+    """Runs that start at the same time work one after the other: the second finds everything in the cache."""
     folder = cache_folder()
     assert folder is not None
     stack = ExitStack()
     with suppress(OSError, ImportError):  # Windows has no such lock, and some file systems
         import fcntl
 
-        fcntl.flock(stack.enter_context((folder / ".lock").open("w")), fcntl.LOCK_EX)
+        fcntl.flock(stack.enter_context((folder / name).open("w")), fcntl.LOCK_EX)
     try:
         yield
     finally:

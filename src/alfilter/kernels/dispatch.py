@@ -1,7 +1,8 @@
-"""The way to the compiled kernels: whether they may replace tensor code, and which are called."""
+"""The way to the compiled kernels: whether they may replace tensor code, which are called, and by whose products."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,53 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from alfilter.errors import UserError
+
 if TYPE_CHECKING:
     from alfilter.kernels.compile import Call as Call
 
 
+# How a network is computed: over blocks of points with own matrix products; layer by layer with the library's products
+# (MKL, OpenBLAS) and own passes between them; by tensor code alone. The second is for perceptrons, other networks are
+# computed in blocks there, too.
+WAYS = ("blocks", "layers", "plain")
+VARIABLE = "ALFILTER_KERNELS"
+
 _local = threading.local()
+_way: str | None = None  # of all threads: the workers of a fit compute alike
+
+
+def fixed_way() -> str | None:
+    """The way that the environment asks for, if it does.
+
+    >>> fixed_way() in (None, *WAYS)
+    True
+    """
+    named = os.environ.get(VARIABLE) or None
+    if named is not None and named not in WAYS:
+        raise UserError(f"{VARIABLE} is one of {', '.join(WAYS)}, got {named!r}; unset it for the fastest")
+    return named
+
+
+def current_way() -> str:
+    """The way in use: inside `use_way` its own, else what the environment asks for, or the first of `WAYS`."""
+    return _way or fixed_way() or WAYS[0]
+
+
+@contextmanager
+def use_way(way: str) -> Iterator[None]:
+    """Inside, networks are computed this way, in all threads and in processes forked there.
+
+    >>> with use_way("plain"):
+    ...     current_way()
+    'plain'
+    """
+    global _way
+    before, _way = _way, way
+    try:
+        yield
+    finally:
+        _way = before
 
 
 def load_kernels(name: str) -> Any:
@@ -90,6 +133,7 @@ def can_use_kernels(*tensors: Tensor) -> bool:
         and tensors[0].numel() > 0
         and not torch._C._are_functorch_transforms_active()
         and not torch.compiler.is_compiling()
+        and current_way() != "plain"
         and kernels_available()
     )
 

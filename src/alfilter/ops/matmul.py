@@ -2,8 +2,9 @@
 
 A network's first weights have as many columns as there are coordinates. MKL on a processor with AVX2 multiplies *by* a
 matrix of 2 to 8 columns four to twelve times slower than the transposes in the other order, and by one whose rows are
-not a multiple of a cache line a third slower. `kernels.gemm` is as fast as MKL at its best, at any width. The numbers
-are the same up to rounding.
+not a multiple of a cache line a third slower. `kernels.gemm` is as fast as MKL at its best on some processors, at any
+width; where it is not, the way `layers` (`kernels.dispatch`) leaves products to the library. The numbers are
+the same up to rounding.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, current_way, load_kernels
 
 _NARROW = 48  # columns up to which the transposed product is not slower
 _SMALL = 1 << 18  # weights above which packing them into panels takes too long
@@ -23,7 +24,7 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
     >>> multiply(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
-    if b.numel() > _SMALL or not can_use_kernels(a, b):
+    if current_way() == "layers" or b.numel() > _SMALL or not can_use_kernels(a, b):
         return torch.mm(a, b)
     out = a.new_empty(len(a), b.shape[1])
     load_kernels("gemm").matmul(a.detach().numpy(), b.detach().numpy(), out.numpy())

@@ -1,7 +1,8 @@
 """σ(W x + b), layer after layer, as one differentiable function of the whole network.
 
-A network whose layers fit the caches is computed in blocks of points (`blocked_mlp`); a wider one layer by layer, by
-matrix products and one pass over every layer each way.
+A network whose layers fit the caches is computed in blocks of points (`blocked_mlp`); a wider one, or any on a
+processor on which the library's matrix products are faster than ours, layer by layer, by matrix products and one pass
+over every layer each way.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from alfilter.core import layers as equations
 from alfilter.core.activations import ACTIVATIONS
-from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.kernels.dispatch import can_use_kernels, current_way, load_kernels
 from alfilter.ops.double_backward import double_backward
 from alfilter.ops.matmul import multiply, outer
 
@@ -41,14 +42,14 @@ def perceptron(
         return equations.perceptron(x, weights, biases, activation, omega, sharpness)
     flat = x.reshape(-1, x.shape[-1])
     setting = activation, omega, sharpness
-    if can_block(activation, weights):
+    if current_way() == "blocks" and can_block(activation, weights):
         plain = lambda x, w, b: equations.perceptron(x, w, b, *setting)  # noqa: E731
         return blocked_mlp(flat, weights, biases, activation, omega, plain).view(*x.shape[:-1], -1)
     return _LayerByLayer.apply(setting, flat, *weights, *biases).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def can_block(activation: str, weights: Sequence[Tensor]) -> bool:
-    """Whether `blocked_mlp` is the faster way for this activation and these widths."""
+    """Whether `blocked_mlp` can do this activation, and is the faster way for these widths on most processors."""
     widest = max(len(weight) for weight in weights)
     return activation in BLOCKED_ACTIVATIONS and widest <= MAX_WIDTH and weights[0].shape[1] <= _MAX_INPUTS
 

@@ -77,7 +77,8 @@ class ForkPool(Generic[M, R]):
     """Runs `work(position, message)` at positions 0, 1, …, size-1; position 0 runs in the calling thread.
 
     work: sees its variables as they were when the pool was made. enter: called once in every worker process. forked:
-    whether workers are processes, not threads; None asks `can_fork`.
+    whether workers are processes, not threads; None asks `can_fork`. most: of them, this one included; with fewer than
+    positions each takes several, one after the other, which costs less than letting them compete for the cores.
 
     >>> with ForkPool(lambda position, message: position + message, 2, forked=False) as pool:
     ...     pool.run(10)
@@ -90,22 +91,25 @@ class ForkPool(Generic[M, R]):
         size: int,
         enter: Callable[[], object] = lambda: None,
         forked: bool | None = None,
+        most: int | None = None,
     ) -> None:
+        count = min(size, most or size)
         self.work, self.size = work, size
-        self._seconds: list[float] = [0.0] * (size - 1)
+        self._positions = [range(worker, size, count) for worker in range(count)]
+        self._seconds: list[float] = [0.0] * (count - 1)
         self._threads: list[HelperThread] = []
         self._pipes: list[Connection] = []
         pids: list[int] = []
         self._finalizer = weakref.finalize(self, _stop_workers, os.getpid(), pids, self._pipes)
-        if size > 1 and (can_fork() if forked is None else forked):
+        if count > 1 and (can_fork() if forked is None else forked):
             with suppress(OSError):  # process limit reached or out of memory: threads instead
-                for position in range(1, size):
-                    pids.append(self._fork(position, enter))
-        if len(pids) < size - 1:
+                for worker in range(1, count):
+                    pids.append(self._fork(worker, enter))
+        if len(pids) < count - 1:
             _stop_workers(os.getpid(), pids, self._pipes)
             self._pipes.clear()
             pids.clear()
-            self._threads = [HelperThread() for _ in range(size - 1)]
+            self._threads = [HelperThread() for _ in range(count - 1)]
 
     def __enter__(self) -> ForkPool[M, R]:
         return self
@@ -119,9 +123,8 @@ class ForkPool(Generic[M, R]):
         try:
             for pipe in self._pipes:
                 _send(pipe, message)
-            positions = range(self.size) if self._threads else range(1)
-            jobs = [partial(self.work, position, message) for position in positions]
-            results = run_beside(self._threads, jobs)
+            here = range(len(self._positions)) if self._threads else range(1)
+            results = run_beside(self._threads, [partial(self._share, worker, message) for worker in here])
             for worker, pipe in enumerate(self._pipes):
                 result, seconds = _receive(pipe)
                 _worker_seconds += seconds - self._seconds[worker]
@@ -130,7 +133,12 @@ class ForkPool(Generic[M, R]):
         except BaseException:
             self.close()  # a worker may still be busy, and its reply would be read as the next one
             raise
-        return results
+        count = len(results)
+        return [results[position % count][position // count] for position in range(self.size)]
+
+    def _share(self, worker: int, message: M) -> list[R]:
+        """What one of the workers does."""
+        return [self.work(position, message) for position in self._positions[worker]]
 
     def close(self) -> None:
         """End the workers."""
@@ -138,7 +146,7 @@ class ForkPool(Generic[M, R]):
         while self._threads:
             self._threads.pop().close()
 
-    def _fork(self, position: int, enter: Callable[[], object]) -> int:
+    def _fork(self, worker: int, enter: Callable[[], object]) -> int:
         ours, theirs = Pipe()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         try:
@@ -161,7 +169,7 @@ class ForkPool(Generic[M, R]):
                 gc.freeze()  # collecting inherited objects would copy their pages
                 torch.set_num_threads(1)
                 enter()
-                _serve(self.work, position, theirs)
+                _serve(partial(self._share, worker), theirs)
             finally:
                 os._exit(0)  # the parent's exit handlers are not ours to run
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -186,7 +194,7 @@ def _close_all_but(descriptor: int) -> None:
                 os.close(handle)
 
 
-def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> None:
+def _serve(work: Callable[[Any], Any], pipe: Connection) -> None:
     """Reply to messages with (result, error, CPU seconds) until the parent is gone."""
     while True:
         try:
@@ -195,7 +203,7 @@ def _serve(work: Callable[[int, Any], Any], position: int, pipe: Connection) -> 
             return
         result, error = None, None
         try:
-            result = work(position, message)
+            result = work(message)
         except Exception as raised:
             error = raised
         try:

@@ -13,6 +13,7 @@ from torch import Tensor
 from alfilter.config import without_removed
 from alfilter.errors import UserError
 from alfilter.methods import Field
+from alfilter.runtime.ways import WAYS
 from alfilter.training.adam import Adam
 from alfilter.training.modelfile import FORMAT, load_state, read_tensors, write_tensors
 
@@ -23,7 +24,7 @@ class Position:
 
     first_step, first_seconds: where the last extension of a run started. smoothed, look_at,
     reached: the running mean of the loss, the step from which on it may be looked at closer, and whether the quality
-    that the run should reach is there (`goal`).
+    that the run should reach is there (`goal`). way: how its steps are computed (`runtime.ways`), chosen once.
     """
 
     step: int = 0
@@ -33,6 +34,7 @@ class Position:
     smoothed: float | None = None
     look_at: int = 0
     reached: bool = False
+    way: str | None = None
 
 
 def write_checkpoint(path: Path, field: Field, optimiser: Adam, position: Position, identity: dict[str, Any]) -> None:
@@ -54,6 +56,8 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
         position = _position(header)
         if not 0 <= position.first_step <= position.step or not 0 <= position.seconds < math.inf:
             raise ValueError(f"step {position.step} after {position.seconds} seconds")
+        if position.way not in (None, *WAYS):
+            raise ValueError(f"unknown kernels {position.way!r}")
         state = {n.removeprefix("field."): t for n, t in tensors.items() if n.startswith("field.")}
         load_state(field, state, path)
         for index, moments in enumerate(optimiser.moments):
@@ -85,7 +89,7 @@ def _position(header: dict[str, Any]) -> Position:
     return Position(
         int(header["step"]), float(header["seconds"]), int(header.get("first_step", 0)),
         float(header.get("first_seconds", 0.0)), None if smoothed is None else float(smoothed),
-        int(header.get("look_at", 0)), bool(header.get("reached", False)),
+        int(header.get("look_at", 0)), bool(header.get("reached", False)), header.get("way", WAYS[0]),
     )  # fmt: skip
 
 

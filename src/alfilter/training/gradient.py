@@ -15,6 +15,7 @@ from alfilter.methods import Field
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
+from alfilter.runtime.limits import cores
 from alfilter.runtime.memory import huge_page_zeros
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
@@ -50,7 +51,8 @@ class GradientWorkers:
 
     Without replicas two workers would add to the same gradient in an undefined order, and no run could be repeated.
     The first replica, the field itself, works in this process, the others in a `ForkPool` made at the first step: they
-    see parameters and gradients in shared memory, and the task as it was then. With several processes under torchrun,
+    see parameters and gradients in shared memory, and the task as it was then. There are no more processes than cores:
+    what more workers have to do is done one after the other, with the same bits. With several processes under torchrun,
     `first` is the position of this process's first worker among the `total` of all.
 
     Fields with a compiled step (`Field.compiled`) run it in threads: one call that holds no interpreter lock and adds
@@ -156,7 +158,7 @@ class GradientWorkers:
         self._stop = shared_copy(self._stop)
         self._compiled = _compiled_steps(self.replicas[0], task, params, self._sums) if compiled else []
         forked = False if compiled else None
-        return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start, forked=forked)
+        return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start, forked=forked, most=cores())
 
     def _pack(self, into: Callable[[Tensor], Tensor]) -> Tensor:
         """Move the storage of all replicas to what `into` allocates, all parameters in one buffer."""

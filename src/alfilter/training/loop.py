@@ -21,12 +21,13 @@ from alfilter.runtime.distributed import current
 from alfilter.runtime.fork_pool import WorkerLost, cpu_seconds
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
+from alfilter.runtime.ways import use_way
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.adaptation import adapt
 from alfilter.training.checkpoint import Position, read_checkpoint, write_checkpoint
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
-from alfilter.training.precompile import precompile
+from alfilter.training.preparation import prepare
 from alfilter.training.schedule import is_settled, rate_factor
 from alfilter.training.stopping import measured_quality, record_quality, seems_reached, update_running_loss
 
@@ -120,16 +121,16 @@ def fit(
     history: list[dict[str, Any]] = []
     if setting.fill > 0:
         task.filling()  # no step of a short budget is lost to it, and no rate falls before the first step
-    precompile(field, task, setting, optimiser)
+    position.way = way = prepare(field, task, setting, optimiser, processes, position.way)
     if on_start is not None:
         on_start(position.step)
     now = clock(setting)
     began = now() - position.seconds
     saved = time.monotonic()
     finished = False
-    whole = not optimiser.adds_up()
 
-    with closing(GradientWorkers(field, processes)) as gradient_workers:
+    with use_way(way), closing(GradientWorkers(field, processes)) as gradient_workers:
+        whole = not optimiser.adds_up()
         while not (finished := _is_over(setting, position)):
             over = _share(setting, position)
             factor = rate_factor(setting, position.step, over, restarted=position.first_step > 0)

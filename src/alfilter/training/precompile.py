@@ -13,6 +13,7 @@ from torch import Tensor
 from alfilter.config import Training
 from alfilter.methods import Field
 from alfilter.runtime.compilation import compile_once, kernel_calls_of
+from alfilter.runtime.ways import current_way
 from alfilter.tasks.base import Task
 from alfilter.training.adam import Adam, Group
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, on_device
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def precompile(field: Field, task: Task, setting: Training, optimiser: Adam) -> None:
     """Have all kernels of a fit in the cache; where such a fit was prepared before, nothing is done."""
     if next(field.parameters()).device.type == "cpu":
-        kind = repr((field.spec, type(task).__qualname__, task.in_dim, task.out_dim, setting))
+        kind = repr((current_way(), field.spec, type(task).__qualname__, task.in_dim, task.out_dim, setting))
         compile_once(kind, lambda: kernel_calls(field, task, setting, optimiser))
 
 

@@ -1,0 +1,92 @@
+"""How many samples per second do one, two and more workers train than there are cores?
+
+A step as `fit` takes it, at the preset `default` on a 512×512 colour picture; all numbers of workers are timed in
+turns, in rounds of a tenth of a second, and the median step counts.
+
+    python benchmarks/workers.py [--counts 1 2 8] [--only al-sine,hash-grid] [--seconds 8] [--avx2] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from statistics import median
+
+from alfilter.methods import build, training
+from alfilter.runtime.memory import keep_freed_memory
+from alfilter.runtime.thread_pool import single_threaded_ops
+from alfilter.runtime.ways import use_way
+from alfilter.tasks import ImageTask
+from alfilter.training.adaptation import adapt
+from alfilter.training.gradient import GradientWorkers, accumulate_gradient
+from alfilter.training.loop import make_optimiser
+from machine import add_avx2, fit_way, hold_to_avx2, machine
+
+_ROUND = 0.1  # seconds
+
+
+def step(name: str, task: ImageTask, count: int, after: ExitStack) -> Callable[[], None]:
+    """A step of a new field by so many workers."""
+    field = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
+    setting = training(name, "default", task.density())
+    adapt(field, task, setting, 0, 0, 0.0)
+    workers, optimiser = GradientWorkers(field, count=count), make_optimiser(field, setting)
+    after.callback(workers.close)
+    way, numbers = fit_way(field, task, setting, optimiser), iter(range(1 << 62))
+
+    def run() -> None:
+        with use_way(way):
+            accumulate_gradient(workers, task, setting, next(numbers), 0, whole=not optimiser.adds_up())
+            optimiser.step(1e-3, workers.take_sums())
+            field.encoding.constrain()
+
+    return run
+
+
+@single_threaded_ops()
+def rates(name: str, task: ImageTask, counts: list[int], seconds: float) -> dict[int, float]:
+    """Samples per second by the number of workers."""
+    times: dict[int, list[float]] = {count: [] for count in counts}
+    batch = task.batch_size(training(name, "default", task.density()).batch)
+    with ExitStack() as after:
+        steps = {count: step(name, task, count, after) for count in counts}
+        for run in steps.values():
+            run()  # starts the workers
+        until = time.perf_counter() + seconds * len(counts)
+        while time.perf_counter() < until:
+            for count, run in steps.items():
+                ends = time.perf_counter() + _ROUND
+                while (began := time.perf_counter()) < ends:
+                    run()
+                    times[count].append(time.perf_counter() - began)
+    return {count: batch / median(spent) for count, spent in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="samples per second by the number of workers")
+    parser.add_argument("--counts", type=int, nargs="+", default=[1, 2, 8], help="numbers of workers")
+    parser.add_argument("--only", default="al-sine,hash-grid", help="methods, separated by commas")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of every method and number")
+    add_avx2(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    if arguments.avx2:
+        hold_to_avx2()
+    keep_freed_memory()
+    task = ImageTask.from_file("sample:astronaut")
+    names = arguments.only.split(",")
+    results = {name: rates(name, task, arguments.counts, arguments.seconds) for name in names}
+    if arguments.json:
+        print(json.dumps({"machine": machine(), "rates": results}))
+        return
+    print(machine())
+    print(f"{'workers':12}" + "".join(f"{count:>12}" for count in arguments.counts))
+    for name, by_count in results.items():
+        print(f"{name:12}" + "".join(f"{by_count[count]:12,.0f}" for count in arguments.counts) + "   samples/s")
+
+
+if __name__ == "__main__":
+    main()

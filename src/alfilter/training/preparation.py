@@ -1,0 +1,80 @@
+"""What a fit does before its clock runs: it chooses the fastest way to compute a step here, and compiles for it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import torch
+
+from alfilter.config import Training
+from alfilter.methods import Field
+from alfilter.runtime.distributed import Processes
+from alfilter.runtime.thread_pool import workers
+from alfilter.runtime.ways import WAYS, fastest_way, library_products, time_in_turns, use_way
+from alfilter.tasks.base import Task
+from alfilter.training.adam import Adam
+from alfilter.training.gradient import has_compiled_step
+from alfilter.training.precompile import precompile
+
+_HOPELESS = 0.9  # of the default's time: with passes between them, products that take longer gain nothing
+
+
+def prepare(
+    field: Field, task: Task, setting: Training, optimiser: Adam, processes: Processes, way: str | None = None
+) -> str:
+    """Choose how a fit computes its steps, the same in all processes, and have its kernels in the cache.
+
+    way: of the run that is continued.
+    """
+    if way is None:
+        way = setting.kernels if setting.kernels != "auto" else _agreed(field, task, setting, optimiser, processes)
+    with use_way(way):
+        precompile(field, task, setting, optimiser)
+    return way
+
+
+def _agreed(field: Field, task: Task, setting: Training, optimiser: Adam, processes: Processes) -> str:
+    """The main process's choice."""
+    own = WAYS.index(choose_way(field, task, setting, optimiser)) if processes.is_main else 0
+    return WAYS[round(processes.from_main(float(own)))]
+
+
+def choose_way(field: Field, task: Task, setting: Training, optimiser: Adam) -> str:
+    """The fastest way on this machine. A step that is one compiled call has no other that comes near it."""
+    if next(field.parameters()).device.type != "cpu" or has_compiled_step(field, task):
+        return WAYS[0]
+    rows = min(setting.micro, -(-task.batch_size(setting.batch) // workers()))
+    kind = repr((field.spec, [tuple(p.shape) for p in field.parameters()], type(task).__qualname__, rows))
+    return fastest_way(kind, lambda: measure_ways(field, task, setting, optimiser, rows))
+
+
+def measure_ways(field: Field, task: Task, setting: Training, optimiser: Adam, rows: int) -> dict[str, float]:
+    """Seconds of the field's values and gradient on one piece, by the default way and by all that might be faster.
+
+    The library's products alone are measured first, so that where they take as long as everything nothing is compiled
+    that no fit will call.
+    """
+    replica = copy.deepcopy(field)
+    x = task.load(task.pieces(0, 0, setting.batch, rows)[0])[0]
+
+    def gradient(way: str) -> Callable[[], None]:
+        def run() -> None:
+            with use_way(way):
+                replica.zero_grad(set_to_none=True)
+                values = replica.scales(x)
+                torch.autograd.backward(values, torch.ones_like(values))
+
+        with use_way(way):
+            precompile(field, task, setting, optimiser)
+        return run
+
+    default, perceptron = gradient(WAYS[0]), field.network.perceptrons()
+    with torch.random.fork_rng(devices=[]):
+        if perceptron is None:
+            return time_in_turns({WAYS[0]: default, "plain": gradient("plain")})
+        sizes = [(weight.shape[0], weight.shape[1]) for layers in perceptron.layers for weight, _ in layers]
+        first = time_in_turns({WAYS[0]: default, "products": library_products(sizes, len(x))})
+        if first["products"] > _HOPELESS * first[WAYS[0]]:
+            return {WAYS[0]: first[WAYS[0]]}
+        return time_in_turns({WAYS[0]: default, **{way: gradient(way) for way in WAYS[1:]}})
