@@ -47,6 +47,8 @@ class Parser(argparse.ArgumentParser):
         }
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("expected one argument"):
+            message += " (one that begins with - is written with =, as in --region=-5,0,10,10)"
         raise UserError(f"{message}; see '{self.prog} --help'")
 
 

@@ -59,7 +59,8 @@ def test_signals(home: Path) -> None:
     values[2, 3] = np.nan
     tifffile.imwrite(home / "nan.tif", values)
     cases = {
-        "none.png": "no such file; check the path",
+        "missing.tif": "no such file; check the path",
+        "Photo.PNG": "no such file; did you mean 'photo.png'?",
         "folder": "it is a folder",
         "empty.png": "the file is empty",
         "text.png": "got text",
@@ -96,6 +97,11 @@ WORDS = [
     (["--steps", "0"], "'steps' must be at least 1, got 0"),
     (["--steps", "ten"], "invalid int value: 'ten'"),
     (["--steps", "5", "--budget", "5s"], "not allowed with"),
+    (["--budget", "-5s"], "expected one argument (one that begins with - is written with =, as in --region=-5,0,"),
+    (
+        ["--coords", "lon,lat", "--values", "t"],
+        "photo.png is a PNG picture, which has no columns to name; give",
+    ),
     (["--budget", "soon"], "a time looks like 90s, 5m or 1h, got 'soon'"),
     (["--budget", "0s"], "a time looks like 90s, 5m or 1h, got '0s'"),
     (["--budget", "9" * 400], "must be a finite number"),
@@ -217,12 +223,12 @@ def test_model_files(home: Path) -> None:
         "empty": "not a readable model file",
         "cut": "not a readable model file",
         "text": "not a readable model file",
-        "pickled": "not a readable model file",
-        "torch.pt": "not a readable model file",
+        "pickled": "pickled is a pickle; give the model",
+        "torch.pt": "torch.pt is a zip archive or an .npz; give the model",
         "flipped": "not a readable model file",
         "foreign": "a safetensors file of another program",
         "newer": f"has format {FORMAT + 1}, this version reads up to {FORMAT}; upgrade alfilter",
-        "photo.png": "not a readable model file",
+        "photo.png": "photo.png is a PNG picture; give the model.safetensors of a run",
     }
     for name, message in cases.items():
         assert message in refused(home, "info", name)

@@ -38,6 +38,7 @@ def test_the_page_is_whole_and_holds_the_numbers(tmp_path: Path) -> None:
     first, count = program["layers"][-1]["weight"]
     assert np.array_equal(numbers[first : first + count].reshape(3, 5), field.network.weights[-1].detach().numpy())  # type: ignore[index,union-attr]
     assert program["filter"]["frequencies"] == [1 / 7, 2 / 7]
+    assert f"a network of {sum(p.numel() for p in field.parameters()):,} parameters takes any place" in text
     assert page_text(field, "t") == page_text(field, "t")
 
 

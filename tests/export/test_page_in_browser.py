@@ -314,6 +314,11 @@ def test_a_narrow_screen_shows_all_of_it(browser: Any, folder: Path, scheme: str
         )
         >= 40
     )
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    stage = page.evaluate(
+        "(({ top, bottom }) => [top, bottom])(document.querySelector('.stage').getBoundingClientRect())"
+    )
+    assert 0 <= stage[0] < stage[1] <= 500  # the picture stays in sight beside its controls
     paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (sum(int(c) for c in paper[4:-1].split(",")) > 600) == (scheme == "light")
     page.close()

@@ -51,6 +51,8 @@ def test_a_picture_of_another_size_is_scored_as_a_whole(field: Field, tmp_path: 
 
 def test_a_signal_of_another_kind_is_refused(field: Field, model: Path, tmp_path: Path) -> None:
     gray = picture(tmp_path / "gray.png", channels=1)
+    with pytest.raises(UserError, match=r"the model represents image, t\.csv is a table; give a signal of that kind"):
+        score_model(field, "t.csv")
     with pytest.raises(UserError, match=r"fitted to a signal 2-D with 3 channels, .* is 2-D with 1; give a signal"):
         score_model(field, str(gray))
     assert "3 channels" in complaint("eval", model, gray)

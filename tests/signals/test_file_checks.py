@@ -36,6 +36,14 @@ def test_what_is_no_readable_file(tmp_path: Path) -> None:
         assert reason in str(refusal.value)
 
 
+def test_a_file_of_a_similar_name_is_named(tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_text("x")
+    with pytest.raises(UserError, match=r"no such file; did you mean '.*photo\.png'\?"):
+        head(tmp_path / "Photoo.PNG")
+    with pytest.raises(UserError, match="no such file; check the path"):
+        head(tmp_path / "nowhere" / "photo.png")
+
+
 def test_folders(tmp_path: Path) -> None:
     assert is_folder(tmp_path)
     assert not is_folder(tmp_path / "none")

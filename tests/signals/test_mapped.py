@@ -89,6 +89,15 @@ def test_other_arrays_are_refused(tmp_path: Path, array: np.ndarray, text: str) 
         read_npy(tmp_path / "a.npy")
 
 
+def test_channels_that_come_first_are_noticed(tmp_path: Path) -> None:
+    said: list[str] = []
+    for shape in ((3, 8, 9), (5, 8, 9), (8, 9, 3)):
+        np.save(tmp_path / "a.npy", np.zeros(shape, np.uint8))
+        open_signal(str(tmp_path / "a.npy"), said.append)
+    assert len(said) == 1
+    assert "is read as a volume of 3x8x9 samples; a picture has its channels last" in said[0]
+
+
 def test_a_cut_file_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.npy", np.zeros((64, 64), np.uint8))
     path.write_bytes(path.read_bytes()[:-100])

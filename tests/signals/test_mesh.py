@@ -111,3 +111,9 @@ def test_a_signalling_nan_is_refused_without_a_warning(tmp_path: Path) -> None:
     (tmp_path / "ball.ply").write_bytes(data)
     with pytest.raises(UserError, match="got 1 NaN or infinite"):
         read_shape(tmp_path / "ball.ply")
+
+
+def test_points_without_normals_are_named(tmp_path: Path) -> None:
+    (tmp_path / "cloud.xyz").write_text("# scan\n0 0 1\n0.5 1e-3 -2\n")
+    with pytest.raises(UserError, match="holds points without normals, of which no inside can be told; give lines x y"):
+        open_signal(str(tmp_path / "cloud.xyz"))

@@ -96,6 +96,15 @@ def test_damage_is_said_in_one_line(tmp_path: Path) -> None:
         write_columns(tmp_path / "t.xls", COLUMNS)
 
 
+def test_what_is_no_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(128, 200)))
+    with pytest.raises(UserError, match=r"photo.png is a PNG picture, which has no columns to name; give a table"):
+        read_columns(tmp_path / "photo.png", ["x"])
+    (tmp_path / "t.csv").write_text("x;y\n0,5;1\n")
+    with pytest.raises(UserError, match="got '0,5'; write decimals with a point or leave the cell empty"):
+        read_columns(tmp_path / "t.csv", ["x"])
+
+
 def test_parquet_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     real = builtins.__import__

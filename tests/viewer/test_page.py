@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,11 +163,54 @@ def test_on_a_phone_every_step_of_the_tour_can_be_left(browser: Any, server: Ser
             assert box["y"] >= 0
             assert box["x"] + box["width"] <= 375
             assert box["y"] + box["height"] <= height, (number, name, box)
+        card = opened.page.locator("#tour").bounding_box()
+        stage = opened.page.locator("#stage").bounding_box()
+        if height == 740:  # what the step speaks of is in sight: the picture, and the heading of its controls
+            assert stage["y"] >= 0
+            assert stage["y"] + stage["height"] <= card["y"], (number, stage, card)
+            named = {4: "h-cursor", 5: "h-steer"}.get(number)
+            if named is not None:
+                heading = opened.page.locator(f"#{named}").bounding_box()
+                assert stage["y"] + stage["height"] <= heading["y"] <= card["y"] - heading["height"], (number, heading)
         opened.page.click("#tour-next")
         opened.settle()
     assert opened.page.is_hidden("#tour")
     context.close()
     assert opened.complaints == []
+
+
+def test_on_a_phone_nothing_is_cut_off_and_the_picture_stays_in_sight(browser: Any, server: Server) -> None:
+    context = browser.new_context(viewport={"width": 375, "height": 740}, locale="en-US")
+    opened = Page(context.new_page(), server.address)
+    opened.page.click("#tour-close")
+    assert opened.run("[...document.querySelectorAll('h1, #facts')].every((e) => e.scrollWidth <= e.clientWidth)")
+    opened.page.locator("#keys").scroll_into_view_if_needed()
+    stage = opened.page.locator("#stage").bounding_box()
+    assert stage["y"] >= 0
+    assert stage["y"] + stage["height"] <= 500  # the rest is for the controls
+    context.close()
+
+
+def test_between_samples_the_number_says_what_it_is_not(page: Page) -> None:
+    page.page.check("input[name=mode][value=one]", force=True)
+    page.run(f"view.lookAt({WIDTH / 2}, {HEIGHT / 2}, 0)")
+    page.settle()
+    assert "no truth" not in page.page.inner_text("#screen")
+    page.run(f"view.lookAt({WIDTH / 2}, {HEIGHT / 2}, 8)")
+    page.settle()
+    assert "Between the pixels that is no truth: 1:1 shows the error." in page.page.inner_text("#screen")
+
+
+@pytest.mark.parametrize("last", [9_752, 1_339, 1_000, 12, 150_000])
+def test_the_labels_of_the_curve_do_not_meet(page: Page, last: int) -> None:
+    boxes = page.run(
+        "import('/plots.js').then((plots) => { const svg = document.getElementById('curve');"
+        f" svg.closest('section').hidden = false; plots.drawCurve(svg, [[1, 10, 0], [{last}, 40, 1]], [], null);"
+        " return [...svg.querySelectorAll('text')].filter((t) => t.getAttribute('y') > 110)"
+        ".map((t) => t.getBoundingClientRect()).map((b) => [b.left, b.right]).sort((a, b) => a[0] - b[0]); })"
+    )
+    assert len(boxes) >= 2
+    assert all(left[1] <= right[0] for left, right in itertools.pairwise(boxes)), boxes
 
 
 @pytest.mark.parametrize("zoom", [0, 8, 21, 48])
@@ -361,7 +405,8 @@ def test_a_number_of_another_view_is_not_shown(page: Page, how: str) -> None:
         route.continue_()
     page.settle()
     against = page.run("view.tiles.psnr(view.words('m0'), view.words('bicubic'), view.camera)")
-    assert page.page.inner_text("#screen") == f"What is on the screen: {against:.2f} dB against the picture, bicubic."
+    said = page.page.inner_text("#screen")
+    assert said.startswith(f"What is on the screen: {against:.2f} dB against the picture, bicubic.")
     assert page.page.get_attribute("#screen", "aria-busy") == "false"
 
 

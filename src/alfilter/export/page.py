@@ -22,7 +22,7 @@ from alfilter.files import write_text
 from alfilter.methods import METHODS, Field, parameter_count
 
 _LARGEST = 1 << 28  # bytes of a page that a browser still opens with ease
-SHOWN = "pictures, volumes, videos, sounds, and points over two coordinates"
+SHOWN = "pictures, volumes, videos, light fields, sounds, and points over two coordinates"
 _MAP = 512  # samples of the longer side of a field without any of its own: scattered points
 
 
@@ -70,9 +70,9 @@ def _about(field: Field, program: Program) -> str:
     noun = layout.noun if layout else "sound" if field.signal.get("kind") == "audio" else "map"
     return (
         (
-            f"This {noun} is a function: a small network takes any place and gives the value "
-            "there. It has no samples of its own, so every magnification is evaluated again, also between the samples "
-            "it was fitted to."
+            f"This {noun} is a function: a network of {parameter_count(field):,} parameters takes any place and gives "
+            "the value there. It has no samples of its own, so every magnification is evaluated again, also between "
+            "the samples it was fitted to."
         )
         + (
             " Before the network, a filter decides at every place which frequencies of the encoding pass."

@@ -18,6 +18,7 @@ from alfilter.runtime.stages import stage
 from alfilter.runtime.thread_pool import single_threaded_ops
 from alfilter.signals import GridSignal, ShapeSignal, open_signal
 from alfilter.signals.points import read_points
+from alfilter.signals.tables import is_table
 from alfilter.tasks import TASKS, GridTask, SdfTask
 from alfilter.tasks.points import PointTask, point_scores, predict
 
@@ -58,6 +59,10 @@ def score_model(
 
 def _grid_task(field: Field, spec: str, observe: str | None) -> GridTask:
     """The task of a picture, a sound, a volume or a video that a model can be scored on."""
+    if is_table(spec):
+        raise UserError(
+            f"the model represents {field.signal.get('kind')}, {spec} is a table; give a signal of that kind"
+        )
     signal = open_signal(spec)
     if not isinstance(signal, GridSignal) or (signal.in_dim, signal.out_dim) != (field.in_dim, field.out_dim):
         fitted, got = f"{field.in_dim}-D with {field.out_dim} channels", f"{signal.in_dim}-D with {signal.out_dim}"

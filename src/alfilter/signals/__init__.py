@@ -14,7 +14,7 @@ from alfilter.signals.file_checks import head, is_folder, looks_like, looks_like
 from alfilter.signals.image import read_image, sample, write_image
 from alfilter.signals.lightfield import read_archived, read_views, view_names
 from alfilter.signals.mapped import LARGE, is_npy, read_npy
-from alfilter.signals.mesh import HEAD, ShapeSignal, read_shape, sniff_shape
+from alfilter.signals.mesh import HEAD, ShapeSignal, is_bare_cloud, read_shape, sniff_shape
 from alfilter.signals.observe import observed
 from alfilter.signals.pixels import sniff
 from alfilter.signals.points import PointSignal, read_points
@@ -60,7 +60,7 @@ class Reader:
 READERS = (
     Reader("a PNG, JPEG, WebP, TIFF or BMP image", lambda start: sniff(start) is not None, read_image),
     Reader("a WAV sound", is_wav, lambda file, say: read_audio(file)),
-    Reader("a NumPy array (.npy)", is_npy, lambda file, say: read_npy(file)),
+    Reader("a NumPy array (.npy)", is_npy, read_npy),
     Reader("a NIfTI volume", is_nifti, lambda file, say: read_nifti(file)),
     Reader("an MP4, MOV, MKV, WebM or AVI video", is_clip, lambda file, say: read_clip(file)),
     Reader("a GIF", is_gif, lambda file, say: read_gif(file)),
@@ -100,6 +100,12 @@ def open_signal(spec: str, say: Say = lambda line: None) -> Signal:
         raise UserError(
             f"{file} holds the arrays {held}; save the one to fit with np.save, "
             "or name columns that say where and what",
+            arguments=["coords", "values"],
+        )
+    if is_bare_cloud(start):
+        raise UserError(
+            f"{file} holds points without normals, of which no inside can be told; give lines x y z nx ny nz, "
+            "or name a table's columns",
             arguments=["coords", "values"],
         )
     known = ", ".join([*(reader.understood for reader in READERS), "a light field (.npz)"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,12 @@ def is_npy(start: bytes) -> bool:
     return start.startswith(MAGIC)
 
 
-def read_npy(path: str | Path) -> GridSignal:
+def read_npy(path: str | Path, say: Callable[[str], None] = lambda line: None) -> GridSignal:
     """The picture (H, W) or (H, W, c ≤ 4), volume (D, H, W) or (D, H, W, c ≤ 16) or light field (u, v, y, x, c ≤ 4).
 
     A .npy file holds numbers of any type and byte order. Three axes of which the last has at most four samples are a
     picture. A large one is memory-mapped: nothing of it is in memory but what the system keeps of recent reads.
+    say: called where channels seem to come first.
     """
     file = Path(path)
     try:
@@ -54,6 +56,9 @@ def read_npy(path: str | Path) -> GridSignal:
         data = _in_rows(file, data, dtype).reshape(shape)
     check_finite(file, data)
     if kind == "volume":
+        if len(shape) == 4 and shape[-1] == 1 and shape[0] in (3, 4):
+            sizes = "x".join(map(str, shape[:3]))
+            say(f"{file} is read as a volume of {sizes} samples; a picture has its channels last")
         return GridSignal(data, kind=kind)
     return GridSignal(data, kind=kind, mode=MODES[shape[-1]], bits=depth(data) if kind == "image" else None)
 

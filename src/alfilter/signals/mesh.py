@@ -265,9 +265,7 @@ def _from_table(file: Path) -> ShapeSignal:
 
 def _sniff_text(start: bytes) -> str | None:
     """OBJ by its first statement, XYZ by six numbers per line separated by blanks."""
-    text = start.decode("ascii", "replace")
-    whole = text.splitlines()[:-1] if len(start) >= HEAD else text.splitlines()  # the last one may be cut off
-    lines = [line.split() for line in whole]
+    lines = _lines(start)
     words = [line for line in lines if line and not line[0].startswith("#")]
     if not words:
         return "obj" if lines and start.startswith(b"#") and b"obj" in start.lower() else None
@@ -275,6 +273,22 @@ def _sniff_text(start: bytes) -> str | None:
     if first[0] in ("v", "vn", "vt", "mtllib", "usemtl", "o", "g", "s", "f") and len(first) > 1:
         return "obj"
     return "xyz" if len(first) == 6 and all(_is_number(word) for line in words for word in line) else None
+
+
+def _lines(start: bytes) -> list[list[str]]:
+    text = start.decode("ascii", "replace")
+    whole = text.splitlines()[:-1] if len(start) >= HEAD else text.splitlines()  # the last one may be cut off
+    return [line.split() for line in whole]
+
+
+def is_bare_cloud(start: bytes) -> bool:
+    """Whether the lines of a file begin with three numbers each and no more: points without normals.
+
+    >>> is_bare_cloud(b"0 0 1\\n1 0.5 0\\n"), is_bare_cloud(b"0 0 1 0 0 1\\n")
+    (True, False)
+    """
+    words = [line for line in _lines(start) if line and not line[0].startswith("#")] if _is_text(start) else []
+    return bool(words) and all(len(line) == 3 and all(map(_is_number, line)) for line in words)
 
 
 def _is_number(word: str) -> bool:

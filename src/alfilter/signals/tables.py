@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing
 from alfilter.signals.archive import contents, read_archive
-from alfilter.signals.file_checks import head
+from alfilter.signals.file_checks import head, looks_like
 
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
@@ -139,9 +139,10 @@ def _parse(file: Path, name: str, cells: Sequence[str], line: int) -> Column:
         try:
             values[offset] = np.nan if cell.strip().lower() in _MISSING else float(cell)
         except ValueError:
+            advice = "write decimals with a point" if _is_number(cell.replace(",", ".")) else "correct it"
             raise UserError(
                 f"expected a number in column {name!r}, row {line + offset} of {file}, got {cell[:40]!r}; "
-                "correct it or leave the cell empty"
+                f"{advice} or leave the cell empty"
             ) from None
     return values
 
@@ -151,7 +152,7 @@ def _header(file: Path, stream: IO[str]) -> tuple[list[str], str, bool]:
     try:
         first = stream.readline(1 << 20)
     except UnicodeDecodeError as error:
-        raise UserError(f"cannot read {file} as a table: it is no UTF-8 text; save it as UTF-8 with commas") from error
+        raise _no_text(file) from error
     delimiter = max(",;\t", key=first.count)
     cells = [cell.strip() for cell in next(csv.reader([first.rstrip("\r\n")], delimiter=delimiter), [])]
     if not any(cells):
@@ -162,6 +163,14 @@ def _header(file: Path, stream: IO[str]) -> tuple[list[str], str, bool]:
         twice = Counter(cells).most_common(1)[0][0]
         raise UserError(f"expected different column names in {file}, got {twice!r} twice; rename one")
     return cells, delimiter, True
+
+
+def _no_text(file: Path) -> UserError:
+    """What to say of a file that was to be a table and is no text."""
+    what = looks_like(head(file))
+    if what.startswith("unknown") or what == "text":
+        return UserError(f"cannot read {file} as a table: it is no UTF-8 text; save it as UTF-8 with commas")
+    return UserError(f"{file} is {what}, which has no columns to name; give a table", arguments=["coords", "values"])
 
 
 def _is_number(cell: str) -> bool:

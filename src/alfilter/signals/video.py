@@ -109,7 +109,8 @@ def read_clip(path: str | Path) -> GridSignal:
         except UserError:
             raise
         except Exception as error:  # damaged bytes make decoders fail in every way there is
-            reason = " ".join(str(error).split()) or type(error).__name__
+            said = error.strerror if isinstance(error, OSError) and error.strerror else error  # without a number
+            reason = " ".join(str(said).split()) or type(error).__name__
             raise UserError(f"cannot read {file} as video: {reason}; it is damaged or its codec unknown") from error
         if frames.count < 0.9 * promised:  # an edit list may leave out a few
             raise UserError(f"cannot read {file}: {frames.count} of {promised} frames are there; it is cut short")

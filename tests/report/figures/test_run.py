@@ -12,6 +12,7 @@ from tests.support.pictures import SHAPES, opened
 
 from alfilter.errors import UserError
 from alfilter.report.figures import run as figures
+from alfilter.report.figures.canvas import png_bytes
 
 RNG = np.random.default_rng(0)
 
@@ -19,6 +20,20 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_error(shape: tuple[int, int]) -> None:
     opened(figures.error_figure(RNG.exponential(0.1, shape)))
+
+
+@pytest.mark.parametrize("size", [1e-7, 3e-5, 0.1])
+def test_no_power_of_ten_stands_above_the_bar(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def keep(figure: Any) -> bytes:
+        data = png_bytes(figure)
+        drawn.extend(axes.yaxis.get_offset_text().get_text() for axes in figure.axes)
+        return data
+
+    monkeypatch.setattr(figures, "png_bytes", keep)
+    opened(figures.error_figure(RNG.exponential(size, (20, 30))))
+    assert drawn == ["", ""]
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])

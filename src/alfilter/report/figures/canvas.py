@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DPI = 180
 # Okabe and Ito's blue, vermilion and grey: told apart with every common kind of colour vision.
 BLUE, RED, GREY = "#0072b2", "#d55e00", "#777777"
+FROM_ZERO = "%.3g"  # ticks of a bar that begins at 0: each with its own power of ten, none above the bar
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -18,7 +18,17 @@ from alfilter.report.figures.arrays import (
     tapered,
     wants_log_steps,
 )
-from alfilter.report.figures.canvas import BLUE, GREY, RED, map_size, new_figure, plain_axes, png_bytes, show_map
+from alfilter.report.figures.canvas import (
+    BLUE,
+    FROM_ZERO,
+    GREY,
+    RED,
+    map_size,
+    new_figure,
+    plain_axes,
+    png_bytes,
+    show_map,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,9 +51,8 @@ def error_figure(error: NDArray[Any]) -> bytes:
     figure = new_figure(*map_size(values.shape, extra=1.1))
     axes = figure.add_subplot()
     image = show_map(axes, values, "magma", 0.0, limit)
-    figure.colorbar(
-        image, ax=axes, fraction=0.06, extend=_extend(values, 0.0, limit), label="mean |error| over channels"
-    )
+    extend, label = _extend(values, 0.0, limit), "mean |error| over channels"
+    figure.colorbar(image, ax=axes, fraction=0.06, extend=extend, label=label, format=FROM_ZERO)
     mean, worst = (float(finite.mean()), float(finite.max())) if finite.size else (0.0, 0.0)
     title = f"colours end at {limit:.3g} (99.5th percentile); mean {mean:.3g}, largest {worst:.3g}"
     axes.set_title(title, loc="left", fontsize=9)

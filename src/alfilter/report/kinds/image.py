@@ -93,7 +93,7 @@ def sparse_figure(
     _map(panels[2], np.where(seen, error, np.nan), "magma", top, f"error where seen{_dB(scores, 'seen')}")
     _picture(panels[3], clipped, "reconstruction")
     image = _map(panels[4], error, "magma", top, f"error{_dB(scores, 'unseen', ' unseen')}")
-    figure.colorbar(image, ax=panels[[2, 4]].tolist(), fraction=0.04, location="bottom")
+    figure.colorbar(image, ax=panels[[2, 4]].tolist(), fraction=0.04, location="bottom", format=canvas.FROM_ZERO)
     if cut_off is None:
         panels[5].set_axis_off()
     else:

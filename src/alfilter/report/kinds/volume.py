@@ -113,7 +113,7 @@ def planes_figure(model: Field, task: VolumeTask, planes: Sequence[Section]) -> 
             row[3].set_title("cut-off in cycles per sample", loc="left", fontsize=9)
     for axes in grid.ravel():
         axes.set(xticks=[], yticks=[])
-    figure.colorbar(wrong, ax=grid[:, 2].tolist(), fraction=0.05, location="bottom")
+    figure.colorbar(wrong, ax=grid[:, 2].tolist(), fraction=0.05, location="bottom", format=canvas.FROM_ZERO)
     if encoding is not None:
         bar = figure.colorbar(colours, ax=grid[:, 3].tolist(), fraction=0.05, location="bottom")
         frequency.label_in_cycles(bar, low, high)

@@ -63,7 +63,7 @@ export class Controls {
     const list = this.models.map((model) => [`m${model.id}`, model.name]);
     for (const model of this.models) if (model.alpha) list.push([`m${model.id}:learned`, `${model.name}, as learned`]);
     for (const model of this.models) model.levels.slice(0, -1).forEach((name, k) => list.push([`m${model.id}:l${k + 1}`, `${model.name}, level ${k + 1}`]));
-    if (this.view.about.reference) list.push(["nearest", "stored pixels"], ["bicubic", "bicubic"]);
+    if (this.view.about.reference) list.push(["nearest", `stored ${this.sample}s`], ["bicubic", "bicubic"]);
     for (const [id, shown] of [["first", list], ["second", list]]) {
       $(id).replaceChildren(...shown.map(([value, text]) => new Option(text, value)));
       $(id).value = this.state[id];
@@ -309,7 +309,8 @@ export class Controls {
     const { mode, first } = this.state, against = mode === "side" ? null : this.view.yardstick(first);
     const value = against && this.view.words(first) !== this.view.words(against) ? tiles.psnr(this.view.words(first), this.view.words(against), camera) : null;
     const beside = mode === "side" && this.view.panes.map(({ sources }) => this.view.yardstick(sources[0])).find(Boolean);
-    const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.` : value === null ? "" : `${ON_SCREEN} ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.`;
+    const between = ["nearest", "bicubic"].includes(beside || against) && scale > 1 ? ` Between the ${this.sample}s that is no truth: 1:1 shows the error.` : "";
+    const text = beside ? `In the panes: dB of what is on the screen, against ${this.view.label(beside)}.${between}` : value === null ? "" : `${ON_SCREEN} ${Number.isFinite(value) ? value.toFixed(2) + " dB" : "no difference"} against ${this.view.label(against)}.${between}`;
     if ($("screen").textContent !== text) $("screen").textContent = text;
     const where = `${mode === "diff" ? "difference of " : ""}${this.view.panes.flatMap((pane) => pane.sources).map((s) => this.view.label(s)).join(", ")}`;
     $("stage").setAttribute("aria-label", `${where}, at ${shown} times, around ${this.view.sections.place(camera.x, camera.y, 0)}`);
@@ -411,8 +412,11 @@ export class Controls {
     const step = moment ?? points.at(-1)?.[0] ?? snapshots.at(-1);
     if (points.length > 1) this.curve = drawCurve($("curve"), points, snapshots, step);
     const psnr = this.curve && step > 0 ? `, ${this.curve.psnr(step).toFixed(1)} dB after ${this.curve.seconds(step).toFixed(1)} s` : "";
-    const none = snapshots.length < 2 ? " Fit with --snapshots 24 to see how detail arrives." : "";
-    $("moment-said").textContent = `${name}${moment === null ? "the end, " : ""}step ${step.toLocaleString("en")}${psnr}.${none}`;
+    $("moment-said").textContent = `${name}${moment === null ? "the end, " : ""}step ${step.toLocaleString("en")}${psnr}.`;
+    if (snapshots.length < 2) {
+      const option = Object.assign(document.createElement("code"), { textContent: "--snapshots 24" });
+      $("moment-said").append(" Fit with ", option, " to see how detail arrives.");
+    }
     $("moment").setAttribute("aria-valuetext", `step ${step}`);
   }
 

@@ -78,7 +78,11 @@ export function drawCurve(svg, points, snapshots, step) {
     add(svg, "line", { class: "axis", x1: left, x2: right, y1: up(v), y2: up(v) });
     add(svg, "text", { x: left - 4, y: up(v) + 3.5, "text-anchor": "end" }, v.toFixed(0));
   }
-  for (let s = 1; s <= last; s *= 10) add(svg, "text", { x: at(s), y: floor + 15, "text-anchor": s === 1 ? "start" : "middle" }, s.toLocaleString("en"));
+  const clear = right - 34; // the word at the end has its room
+  for (let s = 1; s <= last; s *= 10) {
+    const end = at(s) + 3.2 * s.toLocaleString("en").length;
+    if (end <= clear) add(svg, "text", { x: at(s), y: floor + 15, "text-anchor": s === 1 ? "start" : "middle" }, s.toLocaleString("en"));
+  }
   add(svg, "text", { x: right, y: floor + 15, "text-anchor": "end" }, "steps");
   add(svg, "text", { x: left + 4, y: top + 9 }, "PSNR in dB");
   add(svg, "polyline", { class: "line", points: points.map((p) => `${at(p[0]).toFixed(1)},${up(p[1]).toFixed(1)}`).join(" ") });

@@ -47,7 +47,7 @@ export class Tour {
     if (!flat) {
       list.push({
         title: "Through the whole",
-        text: `What you see is one plane of ${model.shape.length} axes. Move the slider: a quarter of the way to the next sample is a place like any other. ${view.about.layout.time === null ? "Turn the plane with the buttons above it." : "▶ plays it."}`,
+        text: `What you see is one plane of ${model.shape.length} axes. Move a slider: a quarter of the way to the next sample is a place like any other. ${view.about.layout.time === null ? "Turn the plane with the buttons above it." : "▶ plays it."}`,
         show: () => { pick("mode", "one"); pick("overlay", "none"); view.fit(); $("h-plane").scrollIntoView({ block: "nearest" }); },
       });
     }
@@ -60,8 +60,8 @@ export class Tour {
         },
         {
           title: "Ask any place",
-          text: `Move over the ${noun}. The bars show which features pass there, with their cycles per ${sample}; above them the field's value${view.about.reference ? `, the ${noun}'s, and the error` : ""}.`,
-          show: () => { pick("mode", "one"); pick("overlay", "alpha"); $("h-cursor").scrollIntoView({ block: "nearest" }); },
+          text: `Move over the ${noun}, or touch it. The bars show which features pass there, with their cycles per ${sample}; above them the field's value${view.about.reference ? `, the ${noun}'s, and the error` : ""}.`,
+          show: () => { pick("mode", "one"); pick("overlay", "alpha"); view.fit(); $("h-cursor").scrollIntoView({ block: "nearest" }); },
         },
         model.steerable ? {
           title: "Steer it",

@@ -91,7 +91,7 @@ class View {
 
   label(source) {
     const model = this.model(source);
-    if (source === "nearest") return "the stored pixels";
+    if (source === "nearest") return `the stored ${this.about.layout.sample}s`;
     if (source === "bicubic") return `the ${this.about.layout.noun}, bicubic`;
     const many = this.about.models.length > 1, level = this.levelOf(source);
     if (level !== null) return `${model.name}, level ${level} of ${model.levels.length}`;
