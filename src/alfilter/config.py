@@ -214,7 +214,7 @@ class Training:
 
     steps: int = option(5000, "optimiser steps", low=1)
     budget: float | None = option(None, "seconds of training instead of a number of steps", low=0.1)
-    until: float | None = option(None, "quality in dB at which the training ends, if it is reached before")
+    until: float | None = option(None, "quality in dB at which the training ends early")
     clock: str = option(
         "wall",
         "what a budget counts; cpu: time on the cores by thread, fair when they are shared",
@@ -229,7 +229,7 @@ class Training:
     )
     lr: float = option(1e-3, "learning rate of the network", low=0, high=1e37)
     neurons: int | None = option(
-        None, "width times depth that the preset's lr was found for; a larger network takes smaller steps", low=1
+        None, "width times depth that the preset's lr was tuned for; a larger network takes smaller steps", low=1
     )
     lr_encoding: float = option(3e-3, "learning rate of the encoding's own parameters (the α grid)", low=0, high=1e37)
     schedule: str = option("step", "how the rates fall", choices=("step", "cosine", "constant"))
@@ -238,10 +238,10 @@ class Training:
     )
     every: int = option(1250, "step schedule: steps between two decays", low=1)
     weight_decay: float = option(0.0, "decoupled weight decay of the network", low=0)
-    beta2: float = option(0.999, "Adam's memory of squared gradients", low=0.5, high=0.999999)
+    beta2: float = option(0.999, "Adam's β₂, the decay of its mean of squared gradients", low=0.5, high=0.999999)
     epsilon: float = option(1e-8, "Adam's ε, added to the root of the squared gradients", low=1e-30, high=1)
-    amsgrad: bool = option(False, "let no parameter's own rate rise again (AMSGrad)")
-    clip: float | None = option(None, "greatest length of the gradient; none: as it is", low=0)
+    amsgrad: bool = option(False, "divide by the largest mean of squared gradients so far (AMSGrad)")
+    clip: float | None = option(None, "norm to which the gradient is clipped; none: no clipping", low=0)
     sampling: str = option(
         "source",
         "a shape's samples; source: far and near, squares; graded: also between, absolute errors",
@@ -249,7 +249,7 @@ class Training:
     )
     tv: float = option(0.0, "weight λ of the total variation of the α grid", low=0)
     tv_reduction: str = option("sum", "whether the total variation is summed or averaged", choices=("sum", "mean"))
-    parsimony: float = option(0.0, "λ, what all levels cost together, as a share of the error", low=0)
+    parsimony: float = option(0.0, "λ, the price of all levels, relative to the error", low=0)
     filter_loss: str = option(
         "error", "what α descends; log: the error's logarithm, a gradient that does not fade", choices=("error", "log")
     )

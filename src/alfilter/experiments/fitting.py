@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Carry out one run and return its result line: what a study does that has no `execute` of its own."""
-    import torch
-
-    torch.set_num_threads(threads)
     fitted = fit_run(run, cropped_task(run, data))
     scores = fitted.task.evaluate(fitted.field)
     curve = [[line["step"], round(line["psnr"], 3)] for line in fitted.result.history]

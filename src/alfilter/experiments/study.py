@@ -61,7 +61,7 @@ class Study:
     runs: a function of nothing, or of the data folder. execute: a run, the data folder and the number of threads → the
     result line; none takes `fitting.execute`. question: what it asks, in one line. full: for a study of the
     paper, its own protocol on those files of `needs` that there are; half: the same with every size halved; shrinks:
-    what `runs` makes smaller than that.
+    what `runs` makes smaller than that. threads: of every run, where its seconds are those of so many cores.
     source: set by `read_study` for a study in a user's file.
     """
 
@@ -74,6 +74,7 @@ class Study:
     half: Callable[[tuple[str, ...]], list[Run]] | None = None
     needs: tuple[str, ...] = ()
     shrinks: str = ""
+    threads: int | None = None
     source: Source | None = None
 
     def runs_in(self, data: str) -> list[Run]:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from alfilter.experiments.compare import equal_terms
-from alfilter.experiments.compare.equal_terms import IMAGES, PARAMS, declare, execute, summarise
+from alfilter.experiments.compare.equal_terms import IMAGES, PARAMS, declare, summarise
+from alfilter.experiments.fitting import execute
 from alfilter.experiments.study import Run
 from alfilter.experiments.tuning.methods import IMAGE, SEARCHES
 from alfilter.methods import sized

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from alfilter.experiments.compare.minute import GRIDS, SECONDS, SIZES, equal, execute, headline, minute, summarise
-from alfilter.experiments.fitting import check_run
+from alfilter.experiments.compare.minute import GRIDS, SECONDS, SIZES, equal, headline, minute, summarise
+from alfilter.experiments.fitting import check_run, execute
 from alfilter.experiments.study import Run
 from alfilter.methods import METHODS, build, parameter_count
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
 from alfilter import __version__
 from alfilter.errors import UserError
@@ -41,6 +42,19 @@ def test_a_job_is_the_same_after_its_journey() -> None:
     assert far is not None
     volatile = ("seconds", "peak_memory")
     assert {k: v for k, v in near.items() if k not in volatile} == {k: v for k, v in far.items() if k not in volatile}
+
+
+def counted(run: Run, data: str, threads: int) -> dict[str, Any]:
+    return {"metrics": {"threads": torch.get_num_threads()}, "steps": 0}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_run_computes_on_as_many_threads_as_its_job_has(threads: int) -> None:
+    before = torch.get_num_threads()
+    line = run_job(replace(job(), threads=threads, execute=counted)).line
+    assert line is not None
+    assert torch.get_num_threads() == before
+    assert line["threads"] == line["metrics"]["threads"] == threads
 
 
 def test_errors_become_reasons() -> None:

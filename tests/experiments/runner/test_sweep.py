@@ -190,3 +190,12 @@ def test_an_address_where_nobody_listens_is_refused_at_once(data: Path) -> None:
 def test_workers_and_threads_are_counts(data: Path) -> None:
     with pytest.raises(UserError, match="must be at least 1, got 0"):
         run_study(read_study(quick(data, "a")), str(data), str(data / "o"), 0, lambda line: None)
+
+
+def test_a_study_may_fix_the_threads_of_its_runs(tmp_path: Path) -> None:
+    def execute(run: Run, data: str, threads: int) -> dict[str, Any]:
+        return {"metrics": {"threads": threads}}
+
+    study = Study("fixed", lambda: [Run("a", "none")], lambda lines: "", execute, threads=1)
+    lines = run_study(study, str(tmp_path), str(tmp_path), workers=1, threads=2)
+    assert [line["threads"] for line in lines] == [line["metrics"]["threads"] for line in lines] == [1]

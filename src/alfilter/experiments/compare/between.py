@@ -144,12 +144,8 @@ def search() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Carry out one run: an interpolator in a moment, a fit in its budget."""
-    import torch
-
     from alfilter.tasks import PointTask
 
-    del threads  # a fit's seconds are those of one core
-    torch.set_num_threads(1)
     task = open_task(run, data)
     began = time.monotonic()
     field = None
@@ -251,6 +247,6 @@ def summarise(lines: Lines) -> str:
     return "\n\n".join(parts)
 
 
-STUDY = Study("between", runs, summarise, execute)
-SEARCH_STUDY = Study("between-search", search, summarise, execute)
-LARGE_STUDY = Study("between-large", large, summarise, execute)
+STUDY = Study("between", runs, summarise, execute, threads=1)
+SEARCH_STUDY = Study("between-search", search, summarise, execute, threads=1)
+LARGE_STUDY = Study("between-large", large, summarise, execute, threads=1)

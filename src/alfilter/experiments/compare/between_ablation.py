@@ -46,4 +46,4 @@ def runs() -> list[Run]:
     ]
 
 
-STUDY = Study("between-trials", runs, summarise, execute)
+STUDY = Study("between-trials", runs, summarise, execute, threads=1)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from alfilter.experiments.fitting import execute as fit_and_score
 from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, seen_psnr, table
 from alfilter.experiments.tuning.methods import SEARCHES
 
@@ -41,12 +40,6 @@ def declare(params: int | None = None) -> list[Run]:
     return rows
 
 
-def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
-    """One fit, on one core, whose seconds are counted; `params` among the settings sizes the method."""
-    del threads
-    return fit_and_score(run, data, threads=1)
-
-
 def _of(observe: str, read: Any) -> Any:
     """A column of the fits from these pixels."""
     return lambda line: read(line) if line["observe"] == observe else None
@@ -68,5 +61,5 @@ def summarise(lines: Lines) -> str:
     return table(lines, COLUMNS)
 
 
-STUDY = Study("methods-table", declare, summarise, execute)
-EQUAL = Study("methods-equal", lambda: declare(PARAMS), summarise, execute)
+STUDY = Study("methods-table", declare, summarise, threads=1)
+EQUAL = Study("methods-equal", lambda: declare(PARAMS), summarise, threads=1)

@@ -53,7 +53,6 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fill one picture and score it."""
     import torch
 
-    torch.set_num_threads(threads)
     task: Any = open_task(run, data)
     target = task.target()
     seen = observed_mask(task)

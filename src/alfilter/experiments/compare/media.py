@@ -70,10 +70,6 @@ def open_part(run: Run, data: str) -> GridTask:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """One fit on one core, or values without a field."""
-    import torch
-
-    del threads
-    torch.set_num_threads(1)
     task = open_part(run, data)
     if run.method not in (LINEAR, FILLING):
         fitted = fit_run(run, task)
@@ -131,4 +127,4 @@ def summarise(lines: Lines) -> str:
     )
 
 
-STUDY = Study("media", runs, summarise, execute)
+STUDY = Study("media", runs, summarise, execute, threads=1)

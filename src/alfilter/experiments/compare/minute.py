@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from alfilter.experiments.fitting import execute as fit_and_score
 from alfilter.experiments.study import Lines, Run, Study, table
 
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(8))
@@ -20,7 +19,7 @@ PRINTED = 46.27  # dB, of the paper's method after 5,000 steps over all pixels o
 WITHIN = 15  # seconds that a run up to there may take
 SIZES = (60_000, 133_000, 400_000)
 GRIDS = ("al-grid", "hash-grid")
-THREADS = 2
+THREADS = 2  # of a run, however many there are side by side
 # What a grid of few parameters wants: fine levels that share rows by the hash, a second layer, higher rates. The same
 # for both, but for the coarsest grid: al-grid pays for its α nodes with rows of the coarse levels, and stays within 2 %
 # of hash-grid's size. Where rows are shared, a fine level is noise at first, and a fast α closes it for good.
@@ -89,12 +88,6 @@ def equal() -> list[Run]:
     return rows
 
 
-def execute(run: Run, data: str, threads: int = THREADS) -> dict[str, Any]:
-    """One fit on two cores, however many runs there are beside it."""
-    del threads
-    return fit_and_score(run, data, threads=THREADS)
-
-
 COLUMNS: Mapping[str, Any] = {
     "PSNR, dB": lambda line: line["metrics"]["psnr"],
     "SSIM": lambda line: line["metrics"]["ssim"],
@@ -135,6 +128,6 @@ def differences(lines: Lines) -> str:
     return f"al-grid minus hash-grid on the same picture, dB: {'; '.join(texts)}"
 
 
-STUDY = Study("minute", minute, summarise, execute)
-HEADLINE_STUDY = Study("headline", headline, summarise_pair, execute)
-EQUAL_STUDY = Study("minute-equal", equal, summarise_pair, execute)
+STUDY = Study("minute", minute, summarise, threads=THREADS)
+HEADLINE_STUDY = Study("headline", headline, summarise_pair, threads=THREADS)
+EQUAL_STUDY = Study("minute-equal", equal, summarise_pair, threads=THREADS)

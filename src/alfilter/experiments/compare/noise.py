@@ -97,10 +97,7 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit or smooth the noisy points; the error is against the truth, where nothing was measured if there is such."""
-    import torch
-
     del data
-    torch.set_num_threads(threads)
     task, clean, spread = problem(run.image, run.seed)
     rows = scored(task)
     began = time.process_time()

@@ -43,12 +43,9 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit a picture, and compare α with the picture block by block."""
-    import torch
-
     from alfilter.analysis import alpha_map
     from alfilter.analysis.structure import block_means, gradient_energy, shift_test, spectral_centroid
 
-    torch.set_num_threads(threads)
     task = reduced_task(run, data)
     field = fit_run(run, task).field
     encoding: Any = field.encoding

@@ -38,12 +38,9 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit one crop, and score it with and without its rim."""
-    import torch
-
     from alfilter.evaluate import sample_grid
     from alfilter.metrics.image import psnr
 
-    torch.set_num_threads(threads)
     task = cropped_task(run, data)
     fitted = fit_run(run, task)
     prediction, target = sample_grid(fitted.field, task.signal.shape), task.target()

@@ -85,7 +85,6 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.metrics.image import psnr
     from alfilter.tasks.pyramid import area_mean
 
-    torch.set_num_threads(threads)
     task = cropped_task(run, data)
     fitted = fit_run(run, task)
     field, metrics = fitted.field, dict(task.evaluate(fitted.field).metrics)

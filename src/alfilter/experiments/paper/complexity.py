@@ -56,8 +56,6 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.methods import parameter_count
 
     del data
-    torch.set_num_threads(1)
-    del threads
     field, x = _field(run)
     network, encoding = parameter_count(field.network), parameter_count(field.encoding)
 
@@ -204,4 +202,4 @@ def _verdicts(rows: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-STUDY = Study("complexity", runs, summarise, execute)
+STUDY = Study("complexity", runs, summarise, execute, threads=1)

@@ -77,12 +77,9 @@ def _scaled(row: str) -> dict[str, Any]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit one picture; the line holds scores, the curve step by step at first, and small pictures."""
-    import torch
-
     from alfilter.evaluate import sample_grid
     from alfilter.metrics.image import psnr
 
-    torch.set_num_threads(threads)
     task = reduced_task(run, data)
     fitted = fit_run(run, task)
     prediction, target = sample_grid(fitted.field, task.signal.shape), task.target()

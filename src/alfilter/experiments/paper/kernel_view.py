@@ -54,7 +54,6 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.analysis.ntk import line_points
     from alfilter.analysis.spectrum import pearson
 
-    torch.set_num_threads(threads)
     whole = "start" in run.settings
     centres = torch.zeros(1).double() if whole else torch.linspace(-0.8, 0.8, CENTRES, dtype=torch.float64)
     width, first = (math.inf, 0) if whole else (WIDTH, FIRST)

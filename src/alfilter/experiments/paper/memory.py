@@ -30,12 +30,9 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Train a few steps; the runner notes the peak."""
-    import torch
-
     from alfilter.signals import read_image
     from alfilter.tasks import ImageTask
 
-    torch.set_num_threads(threads)
     fitted = fit_run(run, ImageTask(read_image(Path(data) / run.image), run.observe, run.seed))
     return {**fit_line(run, fitted), "metrics": {}, "heldout": None}
 

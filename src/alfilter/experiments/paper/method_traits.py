@@ -27,11 +27,8 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Change single parameters of a fresh field and see how far each reaches."""
-    import torch
-
     from alfilter.methods import build, parameter_count
 
-    torch.set_num_threads(threads)
     began = time.monotonic()
     side = run.size or SIDE
     model = build(run.method, preset=run.preset, in_dim=2, out_dim=3, samples=(side, side), seed=run.seed)

@@ -40,12 +40,9 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """The kernel of one field, with and without the α grid's own part."""
-    import torch
-
     from alfilter.analysis.ntk_facts import kernel_facts
     from alfilter.analysis.spectrum import normalised
 
-    torch.set_num_threads(threads)
     field = prepare_run(run, cropped_task(run, data)).field
     both, network = (kernel_facts(field, POINTS, part, run.seed) for part in ("both", "network"))
     metrics = {

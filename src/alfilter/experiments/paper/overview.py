@@ -29,7 +29,6 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.evaluate import sample_grid
     from alfilter.signals import grid_coords
 
-    torch.set_num_threads(threads)
     task = cropped_task(run, data)
     field = fit_run(run, task).field
     encoding, shape = field.encoding, task.signal.shape

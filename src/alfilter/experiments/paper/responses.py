@@ -29,7 +29,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.analysis import pass_band
     from alfilter.core import band_response, scale_response
 
-    del data, threads
+    del data
     bandwidth, kappa = run.settings["bandwidth"], run.settings["kappa"]
     channels = 2 * IN_DIM * LEVELS
     low, high = -bandwidth / 2, channels - 1 + bandwidth / 2

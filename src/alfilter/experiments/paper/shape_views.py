@@ -48,7 +48,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.geometry.repair import Triangles
     from alfilter.tasks import SdfTask
 
-    fitted = fit_shape(run, data, threads)
+    fitted = fit_shape(run, data)
     task, field = fitted.task, fitted.field
     assert isinstance(task, SdfTask)
     reference = task.signal.triangles

@@ -59,13 +59,10 @@ def half_runs(paths: tuple[str, ...]) -> list[Run]:
     return [replace(run, training=training) for run in full_runs(paths)]
 
 
-def fit_shape(run: Run, data: str, threads: int) -> Fitted:
+def fit_shape(run: Run, data: str) -> Fitted:
     """A run's field, fitted to a scan."""
-    import torch
-
     from alfilter.tasks.open import open_task
 
-    torch.set_num_threads(threads)
     return fit_run(run, open_task(str(Path(data) / run.image), seed=run.seed))
 
 
@@ -73,7 +70,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Fit one shape and score its surface."""
     from alfilter.tasks import SdfTask
 
-    fitted = fit_shape(run, data, threads)
+    fitted = fit_shape(run, data)
     assert isinstance(fitted.task, SdfTask)
     scores = fitted.task.evaluate(fitted.field, run.size or RESOLUTION)
     return {**fit_line(run, fitted), "metrics": scores.metrics, "heldout": None}

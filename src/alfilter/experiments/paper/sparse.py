@@ -63,7 +63,7 @@ def _declared(images: tuple[str, ...], side: int | None, settings: Any, training
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """Reconstruct one picture with gaps: a fit as in the image fitting, or an interpolation in a moment."""
     if run.method not in PIXELS:
-        return fitting.execute(run, data, threads)
+        return fitting.execute(run, data)
     began = time.monotonic()
     task = reduced_task(run, data)
     target = task.target()

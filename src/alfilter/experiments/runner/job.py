@@ -82,9 +82,16 @@ def result_line(job: Job) -> dict[str, Any]:
 
     peak_memory: bytes, of the whole process during the run.
     """
+    import torch
+
+    before = torch.get_num_threads()
     reset_peak_memory()
     began = time.monotonic()
-    line = job.execute(job.run, job.data, job.threads)
+    try:
+        torch.set_num_threads(job.threads)
+        line = job.execute(job.run, job.data, job.threads)
+    finally:
+        torch.set_num_threads(before)
     facts = {**asdict(job.run), "version": __version__, "seconds": time.monotonic() - began, "heldout": None}
     return {**facts, **line, "name": job.run.name, "threads": job.threads, "peak_memory": peak_memory()}
 

@@ -41,7 +41,7 @@ def run_study(
     runs = study.runs_in(data)
     check_runs(study, runs, data)
     alone = workers == 1 and ray is None
-    threads = threads or (cores() if alone else 1)
+    threads = study.threads or threads or (cores() if alone else 1)
     with Ledger(Path(out or RESULTS) / f"{study.name}.jsonl") as ledger:
         missing = [run for name, run in {run.name: run for run in runs}.items() if name not in ledger.lines]
         say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")

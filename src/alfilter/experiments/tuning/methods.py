@@ -164,9 +164,6 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """The ten fits of a method, in the line's `trials`; the best of them is its result."""
-    import torch
-
-    torch.set_num_threads(threads)
     search = SEARCHES[run.method]
     task = cropped_task(run, data)
     trials: Lines = []

@@ -38,7 +38,7 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """One fit and its scores."""
-    task = carved_task(run, data, threads)
+    task = carved_task(run, data)
     fitted = fit_run(run, task)
     surface = task.extract(fitted.field, RESOLUTION)
     metrics = task.compare(fitted.field, surface, points=POINTS, grid=GRID).metrics

@@ -59,12 +59,9 @@ def drawn(method: str, u: list[float], centre: dict[str, Any]) -> dict[str, Any]
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """The ten fits of a method, in the line's `trials`; the best of them is its result."""
-    import torch
-
     from alfilter.tasks import SdfTask
     from alfilter.tasks.open import open_task
 
-    torch.set_num_threads(threads)
     task = open_task(str(Path(data) / run.image), seed=run.seed)
     assert isinstance(task, SdfTask)
     trials: Lines = []
@@ -153,17 +150,14 @@ def carved(vertices: Any, faces: Any) -> Any:
 
 def execute_rates(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """One longer fit."""
-    return {**run.heading, **_trial(run, carved_task(run, data, threads), {}), "settings": {}, "heldout": None}
+    return {**run.heading, **_trial(run, carved_task(run, data), {}), "settings": {}, "heldout": None}
 
 
-def carved_task(run: Run, data: str, threads: int) -> Any:
+def carved_task(run: Run, data: str) -> Any:
     """The task of a run's mesh, or of `MESH#carved` that of the mesh with the relief."""
-    import torch
-
     from alfilter.tasks import SdfTask
     from alfilter.tasks.open import open_task
 
-    torch.set_num_threads(threads)
     path, _, relief = run.image.partition("#")
     task = open_task(str(Path(data) / path), seed=run.seed)
     assert isinstance(task, SdfTask)
