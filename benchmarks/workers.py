@@ -11,39 +11,21 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from statistics import median
 
-from alfilter.methods import build, training
+from alfilter.methods import Field, build, training
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops
-from alfilter.runtime.ways import use_way
 from alfilter.tasks import ImageTask
-from alfilter.training.adaptation import adapt
-from alfilter.training.gradient import GradientWorkers, accumulate_gradient
-from alfilter.training.loop import make_optimiser
-from machine import add_avx2, fit_way, hold_to_avx2, machine
+from machine import add_avx2, hold_to_avx2, machine
+from methods import step
 
 _ROUND = 0.1  # seconds
 
 
-def step(name: str, task: ImageTask, count: int, after: ExitStack) -> Callable[[], None]:
-    """A step of a new field by so many workers."""
-    field = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
-    setting = training(name, "default", task.density())
-    adapt(field, task, setting, 0, 0, 0.0)
-    workers, optimiser = GradientWorkers(field, count=count), make_optimiser(field, setting)
-    after.callback(workers.close)
-    way, numbers = fit_way(field, task, setting, optimiser), iter(range(1 << 62))
-
-    def run() -> None:
-        with use_way(way):
-            accumulate_gradient(workers, task, setting, next(numbers), 0, whole=not optimiser.adds_up())
-            optimiser.step(1e-3, workers.take_sums())
-            field.encoding.constrain()
-
-    return run
+def field(name: str, task: ImageTask) -> Field:
+    return build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
 
 
 @single_threaded_ops()
@@ -52,7 +34,7 @@ def rates(name: str, task: ImageTask, counts: list[int], seconds: float) -> dict
     times: dict[int, list[float]] = {count: [] for count in counts}
     batch = task.batch_size(training(name, "default", task.density()).batch)
     with ExitStack() as after:
-        steps = {count: step(name, task, count, after) for count in counts}
+        steps = {count: step(field(name, task), task, name, batch, after, count)[0] for count in counts}
         for run in steps.values():
             run()  # starts the workers
         until = time.perf_counter() + seconds * len(counts)
