@@ -149,11 +149,16 @@ def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStac
     return lambda: pool.run(None)
 
 
-def step(method: Field, task: ImageTask, name: str, batch: int, after: ExitStack) -> tuple[Step, str]:
-    """One step as `fit` takes it, on an encoding that has seen the signal; and the way that it takes here."""
+def step(
+    method: Field, task: ImageTask, name: str, batch: int, after: ExitStack, count: int | None = None
+) -> tuple[Step, str]:
+    """One step as `fit` takes it, on an encoding that has seen the signal; and the way that it takes here.
+
+    count: of workers; none: one per core.
+    """
     setting = training(name, "default", batch=batch)
     adapt(method, task, setting, 0, 0, 0.0)
-    gradient_workers, optimiser = GradientWorkers(method), make_optimiser(method, setting)
+    gradient_workers, optimiser = GradientWorkers(method, count=count), make_optimiser(method, setting)
     after.callback(gradient_workers.close)
     way, count = fit_way(method, task, setting, optimiser), iter(range(1 << 62))
 

@@ -1,7 +1,8 @@
 """How many samples per second do one, two and more workers train than there are cores?
 
 A step as `fit` takes it, at the preset `default` on a 512×512 colour picture; all numbers of workers are timed in
-turns, in rounds of a tenth of a second, and the median step counts.
+turns, in rounds of a tenth of a second, and the median step counts; beside it the processor time of a step, of all
+workers together, on which other programs have little influence.
 
     python benchmarks/workers.py [--counts 1 2 8] [--only al-sine,hash-grid] [--seconds 8] [--avx2] [--json]
 """
@@ -11,48 +12,32 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from statistics import median
 
-from alfilter.methods import build, training
+from alfilter.methods import Field, build, training
+from alfilter.runtime.fork_pool import cpu_seconds
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops
-from alfilter.runtime.ways import use_way
 from alfilter.tasks import ImageTask
-from alfilter.training.adaptation import adapt
-from alfilter.training.gradient import GradientWorkers, accumulate_gradient
-from alfilter.training.loop import make_optimiser
-from machine import add_avx2, fit_way, hold_to_avx2, machine
+from machine import add_avx2, hold_to_avx2, machine
+from methods import step
 
 _ROUND = 0.1  # seconds
 
 
-def step(name: str, task: ImageTask, count: int, after: ExitStack) -> Callable[[], None]:
-    """A step of a new field by so many workers."""
-    field = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
-    setting = training(name, "default", task.density())
-    adapt(field, task, setting, 0, 0, 0.0)
-    workers, optimiser = GradientWorkers(field, count=count), make_optimiser(field, setting)
-    after.callback(workers.close)
-    way, numbers = fit_way(field, task, setting, optimiser), iter(range(1 << 62))
-
-    def run() -> None:
-        with use_way(way):
-            accumulate_gradient(workers, task, setting, next(numbers), 0, whole=not optimiser.adds_up())
-            optimiser.step(1e-3, workers.take_sums())
-            field.encoding.constrain()
-
-    return run
+def field(name: str, task: ImageTask) -> Field:
+    return build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
 
 
 @single_threaded_ops()
-def rates(name: str, task: ImageTask, counts: list[int], seconds: float) -> dict[int, float]:
-    """Samples per second by the number of workers."""
+def rates(name: str, task: ImageTask, counts: list[int], seconds: float) -> tuple[dict[int, float], dict[int, float]]:
+    """Samples per second, and milliseconds of processor time per step, by the number of workers."""
     times: dict[int, list[float]] = {count: [] for count in counts}
+    on_cores: dict[int, list[float]] = {count: [] for count in counts}
     batch = task.batch_size(training(name, "default", task.density()).batch)
     with ExitStack() as after:
-        steps = {count: step(name, task, count, after) for count in counts}
+        steps = {count: step(field(name, task), task, name, batch, after, count)[0] for count in counts}
         for run in steps.values():
             run()  # starts the workers
         until = time.perf_counter() + seconds * len(counts)
@@ -60,9 +45,14 @@ def rates(name: str, task: ImageTask, counts: list[int], seconds: float) -> dict
             for count, run in steps.items():
                 ends = time.perf_counter() + _ROUND
                 while (began := time.perf_counter()) < ends:
+                    before = cpu_seconds()
                     run()
                     times[count].append(time.perf_counter() - began)
-    return {count: batch / median(spent) for count, spent in times.items()}
+                    on_cores[count].append(cpu_seconds() - before)
+    return (
+        {count: batch / median(spent) for count, spent in times.items()},
+        {count: 1e3 * median(spent) for count, spent in on_cores.items()},
+    )
 
 
 def main() -> None:
@@ -80,12 +70,16 @@ def main() -> None:
     names = arguments.only.split(",")
     results = {name: rates(name, task, arguments.counts, arguments.seconds) for name in names}
     if arguments.json:
-        print(json.dumps({"machine": machine(), "rates": results}))
+        by_name = {"rates": 0, "processor ms": 1}
+        print(
+            json.dumps({"machine": machine(), **{k: {n: r[i] for n, r in results.items()} for k, i in by_name.items()}})
+        )
         return
     print(machine())
     print(f"{'workers':12}" + "".join(f"{count:>12}" for count in arguments.counts))
-    for name, by_count in results.items():
-        print(f"{name:12}" + "".join(f"{by_count[count]:12,.0f}" for count in arguments.counts) + "   samples/s")
+    for name, (rate, spent) in results.items():
+        print(f"{name:12}" + "".join(f"{rate[count]:12,.0f}" for count in arguments.counts) + "   samples/s")
+        print(f"{'':12}" + "".join(f"{spent[count]:12.1f}" for count in arguments.counts) + "   processor ms a step")
 
 
 if __name__ == "__main__":

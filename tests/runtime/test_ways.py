@@ -10,7 +10,6 @@ import torch
 
 pytest.importorskip("numba")
 
-from alfilter.kernels import cache
 from alfilter.kernels.dispatch import VARIABLE
 from alfilter.runtime import ways
 from alfilter.runtime.ways import fastest_way, library_products, pick, time_in_turns
@@ -21,8 +20,7 @@ XEON = {"blocks": 1.0, "layers": 0.78, "plain": 0.95}  # relative times where th
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr("alfilter.kernels.compile.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(ways, "_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -51,7 +49,7 @@ def test_the_environment_decides_without_measuring(folder: Path, monkeypatch: py
 
 
 def test_nothing_is_measured_that_cannot_be_remembered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "cache_folder", lambda: None)
+    monkeypatch.setattr(ways, "_folder", lambda: None)
     assert fastest_way("one", never) == "blocks"
 
 

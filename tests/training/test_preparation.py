@@ -15,9 +15,9 @@ from tests.support.grid_methods import SMALL
 pytest.importorskip("numba")
 
 from alfilter.errors import UserError
-from alfilter.kernels import cache
 from alfilter.kernels.dispatch import VARIABLE
 from alfilter.methods import METHODS, Field, build, training
+from alfilter.runtime import ways
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.ways import WAYS, current_way, use_way
 from alfilter.signals import GridSignal
@@ -35,10 +35,7 @@ SETTING = training("al-sine", "default", steps=4, batch=100)
 def chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is fixed by the environment, and nothing is known yet."""
     monkeypatch.delenv(VARIABLE, raising=False)
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    monkeypatch.setattr(cache, "cache_folder", lambda: folder)
-    monkeypatch.setattr("alfilter.kernels.compile.cache_folder", lambda: folder)
+    monkeypatch.setattr(ways, "_folder", lambda: tmp_path)
     monkeypatch.setattr(preparation, "precompile", lambda *arguments: None)
 
 
@@ -86,12 +83,12 @@ def test_other_ways_are_not_compiled_where_they_cannot_win(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("chosen")
-def test_a_network_that_is_no_perceptron_has_two_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_is_no_perceptron_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[str] = []
     monkeypatch.setattr(preparation, "time_in_turns", processor(XEON, measured))
     mfn = field("mfn-fourier")
     measure_ways(mfn, task(), SETTING, make_optimiser(mfn, SETTING), 50)
-    assert measured == ["blocks", "plain"]
+    assert measured == ["blocks", "layers", "plain"]
 
 
 @pytest.mark.usefixtures("chosen")

@@ -34,13 +34,19 @@ def fastest_way(kind: str, measure: Callable[[], Mapping[str, float]]) -> str:
     (the first of `WAYS`) among them.
     """
     fixed = fixed_way()
-    folder = load_kernels("cache").cache_folder() if fixed is None and kernels_available() else None
+    folder = _folder() if fixed is None else None
     if folder is None:
         return fixed or WAYS[0]
     library = torch.__version__, torch.__config__.show(), os.environ.get("MKL_ENABLE_INSTRUCTIONS")
     file = folder / f"way-{hashlib.sha256(repr((kind, library)).encode()).hexdigest()[:24]}.json"
     with load_kernels("compile").cache_lock(".ways"):  # runs that start together choose alike
         return _read(file) or _measured(file, measure)
+
+
+def _folder() -> Path | None:
+    """Where choices are kept; None if there is no such place, or no kernel to choose."""
+    folder: Path | None = load_kernels("cache").cache_folder() if kernels_available() else None
+    return folder
 
 
 def _measured(file: Path, measure: Callable[[], Mapping[str, float]]) -> str:
@@ -92,9 +98,9 @@ def time_in_turns(
     return {name: min(times) for name, times in seconds.items()}
 
 
-def library_products(sizes: Sequence[tuple[int, int]], rows: int) -> Callable[[], None]:
+def library_products(sizes: Sequence[Sequence[int]], rows: int) -> Callable[[], None]:
     """All matrix products of a perceptron's step by the library, forward and backward; sizes: (outputs, inputs)."""
-    weights = [torch.randn(shape) for shape in sizes]
+    weights = [torch.randn(*shape) for shape in sizes]
     inputs, grads = ([torch.randn(rows, shape[side]) for shape in sizes] for side in (1, 0))
 
     def run() -> None:

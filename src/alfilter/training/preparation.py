@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.methods import Field
@@ -50,31 +51,33 @@ def choose_way(field: Field, task: Task, setting: Training, optimiser: Adam) -> 
 
 
 def measure_ways(field: Field, task: Task, setting: Training, optimiser: Adam, rows: int) -> dict[str, float]:
-    """Seconds of the field's values and gradient on one piece, by the default way and by all that might be faster.
+    """Seconds of one pass, by the default way and by all that might be faster.
 
     The library's products alone are measured first, so that where they take as long as everything nothing is compiled
     that no fit will call.
     """
-    replica = copy.deepcopy(field)
     x = task.load(task.pieces(0, 0, setting.batch, rows)[0])[0]
-
-    def gradient(way: str) -> Callable[[], None]:
-        def run() -> None:
-            with use_way(way):
-                replica.zero_grad(set_to_none=True)
-                values = replica.scales(x)
-                torch.autograd.backward(values, torch.ones_like(values))
-
-        with use_way(way):
-            precompile(field, task, setting, optimiser)
-        return run
-
-    default, perceptron = gradient(WAYS[0]), field.network.perceptrons()
     with torch.random.fork_rng(devices=[]):
-        if perceptron is None:
-            return time_in_turns({WAYS[0]: default, "plain": gradient("plain")})
-        sizes = [(weight.shape[0], weight.shape[1]) for layers in perceptron.layers for weight, _ in layers]
-        first = time_in_turns({WAYS[0]: default, "products": library_products(sizes, len(x))})
-        if first["products"] > _HOPELESS * first[WAYS[0]]:
-            return {WAYS[0]: first[WAYS[0]]}
-        return time_in_turns({WAYS[0]: default, **{way: gradient(way) for way in WAYS[1:]}})
+        default, perceptron = one_pass(field, x, WAYS[0], task, setting, optimiser), field.network.perceptrons()
+        if perceptron is not None:
+            products = library_products([weight.shape for layers in perceptron.layers for weight, _ in layers], len(x))
+            first = time_in_turns({WAYS[0]: default, "products": products})
+            if first["products"] > _HOPELESS * first[WAYS[0]]:
+                return {WAYS[0]: first[WAYS[0]]}
+        others = {way: one_pass(field, x, way, task, setting, optimiser) for way in WAYS[1:]}
+        return time_in_turns({WAYS[0]: default, **others})
+
+
+def one_pass(field: Field, x: Tensor, way: str, task: Task, setting: Training, optimiser: Adam) -> Callable[[], None]:
+    """The values of a copy of the field at x and their gradient, computed this way; its kernels are compiled."""
+    replica = copy.deepcopy(field)
+    with use_way(way):
+        precompile(field, task, setting, optimiser)
+
+    def run() -> None:
+        with use_way(way):
+            replica.zero_grad(set_to_none=True)
+            values = replica.scales(x)
+            torch.autograd.backward(values, torch.ones_like(values))
+
+    return run
