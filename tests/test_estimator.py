@@ -116,7 +116,7 @@ def test_pickled_and_saved_as_a_model_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{"levels": 0}, {"max_iter": 0}, {"width": "wide"}, {"learning_rate": -1.0}])
 def test_a_wrong_parameter_is_named(options: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=r"must be"):
+    with pytest.raises(UserError, match=rf"option '{next(iter(options))}' must be"):
         ALFilterRegressor(**options).fit(X, Y)
 
 

@@ -71,8 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _end_quickly() -> None:
     """The process ends with the command: its memory is freed as a whole, not object by object."""
-    if "igl" not in sys.modules:  # libigl's bindings report on stderr whatever was not freed
-        gc.freeze()
+    gc.freeze()
+    if "igl" in sys.modules:  # libigl's bindings report on stderr whatever was not freed
+        with suppress(OSError):
+            sys.stderr.flush()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def _run(words: list[str]) -> int:

@@ -44,6 +44,7 @@ else:
             "ALFilterRegressor needs scikit-learn; install the extra with pip install 'alfilter[sklearn]'"
         ) from None
 
+_WORDS = {"steps": "max_iter", "lr": "learning_rate", "batch": "batch_size"}  # settings by scikit-learn's names
 _GRIDDED = 4  # features up to which a grid has nodes; above, they would outnumber any data
 
 
@@ -171,14 +172,19 @@ class ALFilterRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return {**options, "grid": 1} if signal.in_dim > _GRIDDED else options
 
     def _training(self, signal: PointSignal) -> dict[str, Any]:
-        words = {"steps": self.max_iter, "lr": self.learning_rate, "batch": self.batch_size}
-        settings: dict[str, Any] = {name: value for name, value in words.items() if value is not None}
+        settings = {ours: value for ours, word in _WORDS.items() if (value := getattr(self, word)) is not None}
         settings |= self._named("weight_decay", "tv", "fill")
         if self.tv is not None:
             settings["tv_reduction"] = "mean"
         if signal.in_dim > _GRIDDED:
             settings["fill"] = 0.0
-        configure(Training, settings, "ALFilterRegressor")
+        try:
+            configure(Training, settings, "ALFilterRegressor")
+        except UserError as error:
+            line = str(error)
+            for ours, word in _WORDS.items():
+                line = line.replace(f"option {ours!r}", f"option {word!r}")
+            raise UserError(line) from None
         return settings
 
     def _named(self, *names: str) -> dict[str, Any]:

@@ -49,3 +49,22 @@ def test_without_another_thread_this_process_compiles(tmp_path: Path) -> None:
     out, message = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
     assert message == MESSAGE
     assert out.splitlines()[1:] == ["[True, True] [1, 1]", "[[0.0, 3.0]] [[0.0, 0.0], [0.0, 0.0]] [0.2, 0.2]"]
+
+
+STOPPED = """
+import os, signal, threading
+def stop(*received): raise KeyboardInterrupt
+signal.signal(signal.SIGTERM, stop)
+try:
+    with Compilers(1) as compilers:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        compilers.compile(calls)
+except KeyboardInterrupt:
+    print([call.is_ready() for call in calls])
+"""
+
+
+def test_a_signal_ends_it_before_all_is_compiled(tmp_path: Path) -> None:
+    script = SCRIPT.split("with Compilers")[0] + STOPPED
+    out, _ = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
+    assert out.splitlines() == ["[False, False]", "[False, False]"]

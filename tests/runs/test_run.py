@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -505,6 +506,8 @@ def test_run_without_the_command_line(photo: Path, tmp_path: Path) -> None:
     assert line["finished"] is True
     assert line["steps"] == 3
     assert len(messages) == 2  # what is fitted, and what will come
+    run(replace(request, out=str(tmp_path / "mistyped"), resume=True), say=messages.append)
+    assert messages[2] == f"there is no run in {tmp_path / 'mistyped'} to resume; a new one begins"
 
 
 def test_the_device_is_chosen_or_refused_in_one_line() -> None:

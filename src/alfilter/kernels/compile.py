@@ -77,9 +77,13 @@ class Compilers:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._kill()
+        for process in self._processes:
+            process.communicate()
+
+    def _kill(self) -> None:
         for process in self._processes:
             process.kill()
-            process.communicate()
 
     def compile(self, calls: Sequence[Call]) -> None:
         """Compile what is missing, the first ones first, and load it; what no process could compile, here."""
@@ -94,7 +98,11 @@ class Compilers:
                 ThreadPoolExecutor(len(self._processes)) as pool,
             ):  # or no more threads
                 waiting = iter([call for call in missing if not call.is_ready()])  # another run may have compiled some
-                list(pool.map(lambda process: _drive(process, waiting), self._processes))
+                try:
+                    list(pool.map(lambda process: _drive(process, waiting), self._processes))
+                except BaseException:  # stopped: the pool's threads would wait until all is compiled
+                    self._kill()
+                    raise
         for call in missing:
             call.function().compile(call.signature)
 

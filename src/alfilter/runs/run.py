@@ -169,6 +169,8 @@ def prepare_run(request: FitRequest, processes: Processes, lock: PathLock, say: 
         stored = folder.read_config()
         check_same(folder, stored, config)
         extension = extension_of(folder, stored, config)
+    elif request.resume:
+        say(f"there is no run in {folder} to resume; a new one begins")
     if extension.earlier:
         if processes.size > 1:
             raise UserError("a run is made longer on one process; run it without torchrun")
