@@ -30,7 +30,7 @@ def test_nodes_of_alpha_follow_the_samples(in_dim: int, samples: Any, expected: 
     assert tuple(encoding.alpha.values.shape[:-1]) == expected
 
 
-@pytest.mark.parametrize("kind", ["audio", "volume", "lightfield"])
+@pytest.mark.parametrize("kind", ["audio", "volume", "video", "lightfield"])
 @pytest.mark.parametrize("preset", ["default", "reconstruct"])
 def test_other_signals_have_the_grid_of_hash_grid_and_an_alpha_that_does_not_fade(kind: str, preset: str) -> None:
     ours, plain = METHODS["al-grid"].presets[f"{preset}-{kind}"], METHODS["hash-grid"].presets[f"default-{kind}"]

@@ -15,6 +15,7 @@ from alfilter.methods.grids import (
     MEDIA,
     SAMPLED,
     SHAPE,
+    SHORT_MEMORY,
     HashGridOptions,
     finest_cells,
     follow_samples,
@@ -136,7 +137,7 @@ ROWS = {
             "detail": Preset(
                 {**SAMPLED, "rate": 0.25}, {**LOW_END, **PARSIMONY, **SETTLING, "detail": 0.2}, adapt=follow_samples
             ),
-            "reconstruct": _priced(Preset(SAMPLED, LOW_END, adapt=follow_samples), fill=1.0),
+            "reconstruct": _priced(Preset(SAMPLED, {**LOW_END, **SHORT_MEMORY}, adapt=follow_samples), fill=1.0),
             "reconstruct-points": _priced(
                 Preset({"features": 4, "depth": 1, "table": 22}, LOW_END, adapt=follow_points), fill=1.0, steps=1000
             ),
