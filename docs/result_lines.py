@@ -12,7 +12,7 @@ from pathlib import Path
 
 from alfilter.commands.paper import study_command
 from alfilter.experiments.committed import committed_lines, keep
-from alfilter.experiments.compare import between, minute, noise
+from alfilter.experiments.compare import between, media, minute, noise
 from alfilter.experiments.insight import borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
@@ -37,6 +37,7 @@ TABLES = {
         "minute-equal": ("minute-equal", minute.summarise_pair),
     },
     "between.md": {"between-large": ("between-large", between.summarise)},
+    "media.md": {"media": ("media", media.summarise)},
     "noise.md": {"noise": ("noise", noise.summarise)},
 }
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from alfilter.encodings import FilteredGrid
-from alfilter.methods import build
+from alfilter.errors import UserError
+from alfilter.methods import METHODS, build
 
 
 def test_its_levels_are_those_of_a_hash_grid() -> None:
@@ -27,3 +28,19 @@ def test_nodes_of_alpha_follow_the_samples(in_dim: int, samples: Any, expected: 
     sizes = {"levels": 2, "base": 2, "finest": 4, "table": 4, "width": 4}
     encoding: Any = build("al-grid", in_dim=in_dim, out_dim=1, samples=samples, **sizes).encoding
     assert tuple(encoding.alpha.values.shape[:-1]) == expected
+
+
+@pytest.mark.parametrize("kind", ["audio", "volume", "video", "lightfield"])
+@pytest.mark.parametrize("preset", ["default", "reconstruct"])
+def test_other_signals_have_the_grid_of_hash_grid_and_an_alpha_that_does_not_fade(kind: str, preset: str) -> None:
+    ours, plain = METHODS["al-grid"].presets[f"{preset}-{kind}"], METHODS["hash-grid"].presets[f"default-{kind}"]
+    assert {**plain.options, "rate": 0.25} == ours.options
+    assert ours.adapt is plain.adapt
+    assert ours.training["filter_loss"] == "log"
+    assert ours.training["settle"] < 1
+    assert ours.training.get("fill", 0.0) == (1.0 if preset == "reconstruct" else 0.0)
+
+
+def test_a_pace_of_zero_is_refused() -> None:
+    with pytest.raises(UserError, match="al-grid option 'rate' must be between 1e-06 and 1000, got 0"):
+        build("al-grid", in_dim=2, out_dim=1, rate=0.0)

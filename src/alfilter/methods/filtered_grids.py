@@ -15,6 +15,7 @@ from alfilter.methods.grids import (
     MEDIA,
     SAMPLED,
     SHAPE,
+    SHORT_MEMORY,
     HashGridOptions,
     finest_cells,
     follow_samples,
@@ -34,7 +35,7 @@ class AlGridOptions(HashGridOptions):
         None, "nodes of the α grid per axis; none: by the signal's samples", low=1, high=4096
     )
     start: float | None = option(None, "α at the beginning, in levels; none: all of them pass")
-    rate: float = option(0.5, "how far the learning rate moves α, in shares of its axis", low=0, high=1e3)
+    rate: float = option(0.5, "how far the learning rate moves α, in shares of its axis", low=1e-6, high=1e3)
 
 
 def alpha_nodes(in_dim: int, samples: Samples | None) -> tuple[int, ...]:
@@ -73,7 +74,6 @@ def _al_grid(
     return encoding, grid_network(options, encoding, out_dim, generator)
 
 
-PARSIMONY = {"parsimony": 0.05}
 SETTLING = {"settle": 0.5}
 # `alfilter experiment grids`. A slow α closes no level before its features have learned anything; on the logarithm of
 # the error it keeps its pace while the error falls, so that the price tells even places from detailed ones.
@@ -114,9 +114,15 @@ def follow_noise(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 _COARSEST = 4  # cells of the coarsest grid, which is all that is left where nothing but noise is finer
 
 
-def _priced(row: Preset, **training: float) -> Preset:
-    """A hash grid's preset with a price for its levels."""
-    return replace(row, training={**row.training, **PARSIMONY, **training})
+def _priced(row: Preset, **training: Any) -> Preset:
+    """A hash grid's preset with a price for its levels, and an α that descends the logarithm of the error.
+
+    Seconds are few hundred steps: α moves faster than in a picture's `default`, whose price it would hardly feel.
+    """
+    price = {"filter_loss": "log", "parsimony": 1.0}
+    return replace(
+        row, options={**row.options, "rate": 0.25}, training={**row.training, **SETTLING, **price, **training}
+    )
 
 
 ROWS = {
@@ -128,11 +134,9 @@ ROWS = {
         {
             "default": PICTURE,
             "detail": replace(PICTURE, training={**PICTURE.training, "detail": 0.5}),
-            "reconstruct": Preset(SAMPLED, {**LOW_END, **PARSIMONY, **SETTLING, "fill": 1.0}, adapt=follow_samples),
-            "reconstruct-points": Preset(
-                {"features": 4, "depth": 1, "table": 22},
-                {**LOW_END, **PARSIMONY, **SETTLING, "fill": 1.0, "steps": 1000},
-                adapt=follow_points,
+            "reconstruct": _priced(Preset(SAMPLED, {**LOW_END, **SHORT_MEMORY}, adapt=follow_samples), fill=1.0),
+            "reconstruct-points": _priced(
+                Preset({"features": 4, "depth": 1, "table": 22}, LOW_END, adapt=follow_points), fill=1.0, steps=1000
             ),
             "noisy": Preset(
                 {"features": 2, "depth": 1, "width": 32, "base": _COARSEST, "table": 22},
