@@ -148,3 +148,10 @@ def test_a_real_clip() -> None:
     signal = read_clip(shared_data("video", "carphone_pristine.mp4"))
     assert (signal.shape, signal.out_dim) == ((120, 144, 176), 3)
     assert 10 < signal.data.mean() < 245
+
+
+def test_what_is_no_video_is_said_without_a_number(tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    (tmp_path / "fake.mp4").write_bytes(b"\0\0\0\x18ftypmp42" + bytes(100))
+    with pytest.raises(UserError, match=r"cannot read .*fake\.mp4 as video: [A-Z][a-z ]+; it is damaged or its"):
+        open_signal(str(tmp_path / "fake.mp4"))

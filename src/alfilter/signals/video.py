@@ -109,7 +109,7 @@ def read_clip(path: str | Path) -> GridSignal:
         except UserError:
             raise
         except Exception as error:  # damaged bytes make decoders fail in every way there is
-            said = error.strerror if isinstance(error, OSError) and error.strerror else error  # without a number
+            said = getattr(error, "strerror", None) or error  # FFmpeg's words without their number
             reason = " ".join(str(said).split()) or type(error).__name__
             raise UserError(f"cannot read {file} as video: {reason}; it is damaged or its codec unknown") from error
         if frames.count < 0.9 * promised:  # an edit list may leave out a few
