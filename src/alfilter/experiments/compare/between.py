@@ -113,10 +113,10 @@ def runs() -> list[Run]:
 def large() -> list[Run]:
     """Pictures of 512×512: the interpolators, the grids, and the networks at their best setting of 256×256."""
     rows = _interpolators(LARGE) + [run for observe in OBSERVED for run in _grids(observe, LARGE)]
+    others = [(name, observe) for observe in reversed(OBSERVED) for name in ("siren", "fourier-features")]
     return rows + [
         fitted(name, observe, image, BEST[name][LIKE[observe]], name, SECONDS, LARGE)
-        for observe in OBSERVED
-        for name in ("siren", "fourier-features", "al-sine")
+        for name, observe in (*others, *(("al-sine", observe) for observe in OBSERVED))
         for image in IMAGES
     ]
 
