@@ -131,7 +131,10 @@ def test_mistakes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ),
         (("fit", "p.csv", "--coords", "lon,latt", "--values", "temp", *here), "did you mean 'lat'?"),
         (("fit", "none.csv", "--coords", "a", "--values", "b", *here), "no such file"),
-        (("fit", tmp_path / "photo.png", "--coords", "a", "--values", "b", *here), "cannot read"),
+        (
+            ("fit", tmp_path / "photo.png", "--coords", "a", "--values", "b", *here),
+            "is a PNG picture, which has no columns",
+        ),
         (("fit", "p.csv", "--coords", "lon,lat", "--values", "temp", "--observe", "every:2", *here), "random:FRACTION"),
         (("predict", model, "p.npz", "--out", "o.xls"), "rename the output"),
         (("predict", model, tmp_path / "text.csv"), "expected a number in column 'lat', row 2"),
