@@ -65,8 +65,8 @@ def headline() -> list[Run]:
     ]
     return reached + [
         Run(f"{name}, {seconds} s", image, name, training=_clock(seconds))
-        for image in ALL_IMAGES
         for seconds in SECONDS
+        for image in ALL_IMAGES
         for name in GRIDS
     ]
 
