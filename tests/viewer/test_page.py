@@ -467,8 +467,9 @@ def test_two_hundred_quick_zooms_leave_memory_flat(page: Page, server: Server) -
         used = devtools.send("Runtime.getHeapUsage")
         return float(used["usedSize"] + used.get("backingStorageSize", 0))
 
+    asked = page.run("view.tiles.asked")
     page.run(WANDER, 120)
-    before, asked = heap(), page.run("view.tiles.asked")
+    before = heap()
     page.run(WANDER, 200)
     after = heap()
     assert after - before < 12e6, (before, after)

@@ -82,6 +82,7 @@ class Server(ThreadingHTTPServer):
         if not self._free.acquire(blocking=False) and not self._make_room():
             self.shutdown_request(request)  # more connections than a page opens, and all of them are answered
             return
+        self.note_silent(request, True)  # here, in the order of arrival: threads start in any order
         super().process_request(request, client_address)
 
     def _make_room(self) -> bool:
@@ -97,9 +98,10 @@ class Server(ThreadingHTTPServer):
     def note_silent(self, connection: Any, is_silent: bool) -> None:
         """Whether a connection is waited for, from its last answer until its next request has arrived as a whole."""
         with self._lock:
-            self._silent.pop(connection, None)
             if is_silent:
-                self._silent[connection] = None
+                self._silent.setdefault(connection)
+            else:
+                self._silent.pop(connection, None)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
@@ -154,6 +156,8 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile = BufferedReader(self._arriving)
 
     def handle_one_request(self) -> None:
+        if self._arriving.deadline is not None:  # answered once: it is waited for from now on
+            self.server.note_silent(self.connection, False)
         self._arriving.deadline = None
         self.server.note_silent(self.connection, True)
         super().handle_one_request()

@@ -110,7 +110,6 @@ COLUMNS: Mapping[str, Any] = {
     "1/2, dB": _metric("psnr_2"),
     "1/4, dB": _metric("psnr_4"),
     "1/8, dB": _metric("psnr_8"),
-    "core-seconds": lambda line: float(line["seconds"]),
     "parameters": lambda line: float(line["params"]),
 }
 
