@@ -1,14 +1,16 @@
-"""The one error a user sees, and the hint in it."""
+"""The one error a user sees, the hint in it, and the extra that it names."""
 
 from __future__ import annotations
 
+import math
 import pickle
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alfilter.errors import UserError, closest, nearest
+from alfilter.errors import UserError, closest, nearest, need
 
 NAMES = ["al-relu", "al-sine", "fourier-features", "pe-mlp", "siren"]
 
@@ -53,3 +55,14 @@ def test_the_hint_is_one_line_of_known_names(name: str) -> None:
     hint = nearest(name, NAMES)
     assert "\n" not in hint
     assert any(known in hint for known in NAMES)
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert need("math") is math
+    monkeypatch.setitem(sys.modules, "igl", None)
+    with pytest.raises(UserError, match=r"^shapes need igl, which is not installed; pip install 'alfilter\[shapes\]'$"):
+        need("igl")
+    monkeypatch.setitem(sys.modules, "av", None)
+    monkeypatch.setitem(sys.modules, "av.video", None)  # another test may have imported it
+    with pytest.raises(UserError, match=r"^this needs av, which is not installed; pip install 'alfilter\[media\]'$"):
+        need("av.video", "media")

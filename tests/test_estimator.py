@@ -53,7 +53,7 @@ def test_its_defaults_are_those_of_the_command(tmp_path: Path, monkeypatch: pyte
 
     from tests.support.commands import alfilter as command
 
-    monkeypatch.setattr("alfilter.report.artifacts.draw", lambda *arguments: None)
+    monkeypatch.setattr("alfilter.render.run.finish.draw", lambda *arguments: None)
     table = tmp_path / "table.csv"
     np.savetxt(table, np.column_stack([X, Y]), delimiter=",", header="a,b,c", comments="", fmt="%.17g")
     words = ("--coords", "a,b", "--values", "c", "--steps", "3", "--out", tmp_path / "run", "--json")

@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HEAVY = [
-    *("alfilter.cli", "alfilter.runs.run", "alfilter.runs.score", "alfilter.report.artifacts", "alfilter.render.image"),
-    *("alfilter.render.media", "alfilter.render.mesh", "alfilter.render.points", "PIL.Image", "tifffile", "trimesh"),
+    *(
+        "alfilter.cli",
+        "alfilter.runs.run",
+        "alfilter.runs.score",
+        "alfilter.render.run.finish",
+        "alfilter.render.image",
+    ),
+    *("alfilter.render.image", "alfilter.render.media", "alfilter.render.mesh", "alfilter.render.points"),
+    *("PIL.Image", "tifffile", "trimesh"),
     *("av", "pyarrow.parquet", "scipy.spatial", "benchmarks.campaigns.processes", "benchmarks.campaigns.warm"),
 ]
 MEMORY = 1 << 30  # bytes beyond what the imported modules take
@@ -104,7 +111,7 @@ def _child(words: list[str], folder: str, seconds: float, memory: int) -> None:
 
 def without_pictures() -> None:
     """Draw nothing and score no surface: that takes most of the time of a tiny run, and reads no file."""
-    import alfilter.report.artifacts as artifacts
+    import alfilter.render.run.finish as artifacts
     from alfilter.tasks import SdfTask
 
     nothing: Callable[..., None] = lambda folder, fitted, scores: None  # noqa: E731

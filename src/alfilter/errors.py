@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 
 class UserError(ValueError):
@@ -41,3 +43,19 @@ def closest(name: str, choices: Iterable[str]) -> str | None:
     lower = {choice.lower(): choice for choice in choices}
     close = get_close_matches(name.lower(), lower, n=1)
     return lower[close[0]] if close else None
+
+
+def need(module: str, extra: str = "shapes") -> Any:
+    """The imported module, or the error that names the extra which brings it.
+
+    extra: of this package, named in the error.
+
+    >>> need("math").floor(1.5)
+    1
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        what = "shapes need" if extra == "shapes" else "this needs"
+        package = module.split(".")[0]
+        raise UserError(f"{what} {package}, which is not installed; pip install 'alfilter[{extra}]'") from error

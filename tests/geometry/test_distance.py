@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.shapes import ball, box_sdf, cube, trimesh
 
-from alfilter.errors import UserError
-from alfilter.extras import need
+from alfilter.errors import UserError, need
 from alfilter.geometry import Frame, signed_distance, winding_number
 from alfilter.geometry.distance import MeshDistance, cloud_distance, curve_order
 

@@ -45,12 +45,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     without_figures(monkeypatch)
     monkeypatch.setattr(
-        "alfilter.report.kinds.shape.slice_figure", lambda *arguments: (tmp_path / "dot.png").read_bytes()
+        "alfilter.render.run.shape.slice_figure", lambda *arguments: (tmp_path / "dot.png").read_bytes()
     )
     monkeypatch.setattr(
-        "alfilter.report.kinds.shape.detail_figure", lambda *arguments: (tmp_path / "dot.png").read_bytes()
+        "alfilter.render.run.shape.detail_figure", lambda *arguments: (tmp_path / "dot.png").read_bytes()
     )
-    monkeypatch.setattr("alfilter.report.kinds.shape._SPLATS", 2000)
+    monkeypatch.setattr("alfilter.render.run.shape._SPLATS", 2000)
     monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
     monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 1024, "reuse": 4, "window": 2})
     monkeypatch.setattr("alfilter.metrics.shape.GRID", 32)
@@ -231,9 +231,9 @@ def test_large_files_are_announced(home: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_alpha_on_the_surface_and_in_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     from alfilter.analysis import filtered_encoding_of
-    from alfilter.report.kinds.shape import detail_figure
+    from alfilter.render.run.shape import detail_figure
 
-    monkeypatch.setattr("alfilter.report.kinds.shape._SPLATS", 2000)
+    monkeypatch.setattr("alfilter.render.run.shape._SPLATS", 2000)
     encoding = filtered_encoding_of(build("al-sine", in_dim=3, out_dim=1, width=8, depth=1, levels=3, grid=4))
     assert encoding is not None
     with torch.no_grad():
@@ -247,7 +247,7 @@ def test_alpha_on_the_surface_and_in_a_slice(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_view_shows_the_nearer_surface() -> None:
     from alfilter.geometry.repair import Triangles
-    from alfilter.report.kinds.shape import view
+    from alfilter.render.run.shape import view
 
     shown = view(Triangles(*ball(0.5, levels=3)), size=60)
     assert shown.shape == (60, 60, 3)

@@ -16,7 +16,7 @@ from alfilter.signals.tables import read_columns, write_columns
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw nothing: drawing takes most of the time of a tiny run."""
     without_figures(monkeypatch)
-    monkeypatch.setattr("alfilter.report.kinds.points.draw_points", lambda *arguments: None)
+    monkeypatch.setattr("alfilter.render.run.points.draw_points", lambda *arguments: None)
 
 
 @pytest.fixture(scope="module")

@@ -245,7 +245,7 @@ def test_stopped_after_the_training(
     """The first signal is obeyed there and then; the model is saved, and resuming makes what is missing."""
     folder = tmp_path / "out"
     words = fit_words(photo, folder)
-    target = "alfilter.tasks.grid.GridTask.estimate" if when == "scoring" else "alfilter.report.artifacts.draw"
+    target = "alfilter.tasks.grid.GridTask.estimate" if when == "scoring" else "alfilter.render.run.finish.draw"
     with monkeypatch.context() as patch:
         patch.setattr(target, lambda *arguments: (os.kill(os.getpid(), signal.SIGTERM), pytest.fail("went on")))
         code, out, err = alfilter(*words)

@@ -79,7 +79,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"alfilter.report.figures.run.{name}", drawn)
     for name in ("alpha_figure", "scale_response_figure"):
         monkeypatch.setattr(f"alfilter.report.figures.frequency.{name}", drawn)
-    monkeypatch.setattr("alfilter.report.kinds.image.sparse_figure", drawn)
+    monkeypatch.setattr("alfilter.render.run.image.sparse_figure", drawn)
 
 
 def start(words: list[str], log: Path, *, group: bool = False) -> ForkServerProcess:

@@ -141,7 +141,7 @@ def test_tiles_in_line_are_bounded(client: Client, server: Server) -> None:
     assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
 
 
-def test_silent_connections_make_room(client: Client, server: Server) -> None:
+def test_silent_connections_are_evicted(client: Client, server: Server) -> None:
     """As many as there may be, none of which asks anything: the longest silent one is closed for a new one."""
     held = [socket.create_connection(("127.0.0.1", client.port), timeout=20) for _ in range(access.MAX_CONNECTIONS)]
     try:

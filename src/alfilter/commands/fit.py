@@ -142,7 +142,7 @@ def _check_continued(arguments: argparse.Namespace) -> None:
 def _carry_out(request: FitRequest, processes: Processes, *, quiet: bool, as_json: bool) -> int:
     """Fit, and tell; of several processes the first one speaks for all."""
     from alfilter.commands.progress import Display, StopSignals
-    from alfilter.report.artifacts import finish_run
+    from alfilter.render.run.finish import finish_run
     from alfilter.runs.folder import RunFolder
     from alfilter.runs.run import run
     from alfilter.runtime.stages import watching

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.extras import need
+from alfilter.errors import need
 
 Entry = str | float | int | Tensor | NDArray[Any]  # what an operation takes: the name of a result, or numbers
 

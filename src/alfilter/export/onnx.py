@@ -15,11 +15,10 @@ import torch
 
 import alfilter
 from alfilter.analysis import filtered_encoding_of
-from alfilter.errors import UserError
+from alfilter.errors import UserError, need
 from alfilter.export import onnx_encodings, onnx_networks
 from alfilter.export.graph import Graph
 from alfilter.export.units import Units, units_of
-from alfilter.extras import need
 from alfilter.files import write_bytes
 from alfilter.methods import Field
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.extras import need
+from alfilter.errors import need
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.errors import UserError
-from alfilter.extras import need
+from alfilter.errors import UserError, need
 from alfilter.geometry.distance import Array, Index, MeshDistance
 from alfilter.runtime.limits import free_memory
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from alfilter.analysis import capped, filtered_encoding_of
-from alfilter.errors import UserError
+from alfilter.errors import UserError, need
 from alfilter.evaluate import distances_at, surface_of
-from alfilter.extras import need
 from alfilter.files import replacing
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.strays import Clearance

@@ -16,8 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alfilter.errors import UserError
-from alfilter.extras import need
+from alfilter.errors import UserError, need
 from alfilter.geometry import Diagnosis, Frame, Triangles, repair_mesh
 from alfilter.geometry.distance import Array, MeshDistance, cloud_distance
 from alfilter.geometry.repair import face_areas

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.errors import UserError
-from alfilter.extras import need
+from alfilter.errors import UserError, need
 from alfilter.files import replacing
 from alfilter.signals.file_checks import head
 from alfilter.signals.image import FORMATS, MODES, read_image

@@ -15,7 +15,7 @@ MAX_CONNECTIONS = 64  # open at once
 RATE, BURST = 400.0, 800.0  # requests per second, and at once, from one address
 IDLE_SECONDS = 30.0  # of silence before a connection is closed
 REQUEST_SECONDS = 5.0  # from the first byte of a request to its last
-ROOM_SECONDS = 1.0  # that a closed connection has to leave its place
+EVICTION_SECONDS = 1.0  # that a connection may take to end after it was closed
 
 
 def is_loopback(host: str) -> bool:

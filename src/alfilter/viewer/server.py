@@ -79,21 +79,21 @@ class Server(ThreadingHTTPServer):
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server_address[1]}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._free.acquire(blocking=False) and not self._make_room():
+        if not self._free.acquire(blocking=False) and not self._evict_silent():
             self.shutdown_request(request)  # more connections than a page opens, and all of them are answered
             return
         self.note_silent(request, True)  # here, in the order of arrival: threads start in any order
         super().process_request(request, client_address)
 
-    def _make_room(self) -> bool:
-        """Close the connection that has been silent or slow for longest; whether that freed a place."""
+    def _evict_silent(self) -> bool:
+        """Close the connection that has been silent or slow for longest; whether another one may take its place."""
         with self._lock:
             silent = next(iter(self._silent), None)
         if silent is None:
             return False
         with suppress(OSError):
             silent.shutdown(socket.SHUT_RDWR)
-        return self._free.acquire(timeout=access.ROOM_SECONDS)
+        return self._free.acquire(timeout=access.EVICTION_SECONDS)
 
     def note_silent(self, connection: Any, is_silent: bool) -> None:
         """Whether a connection is waited for, from its last answer until its next request has arrived as a whole."""

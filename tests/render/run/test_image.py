@@ -9,7 +9,7 @@ import pytest
 from tests.support.commands import without_figures
 
 from alfilter.methods import build
-from alfilter.report.kinds.image import _observed, draw_picture, sparse_figure
+from alfilter.render.run.image import _observed, draw_picture, sparse_figure
 from alfilter.report.page.document import png_size
 from alfilter.runs.folder import RunFolder
 from alfilter.signals import GridSignal, read_image

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from alfilter.report.artifacts import PICTURES_OF
+from alfilter.render.run.finish import PICTURES_OF
 from alfilter.tasks.open import TASKS
 
 

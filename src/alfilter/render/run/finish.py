@@ -17,13 +17,13 @@ Draw = Callable[[RunFolder, Field, Any, Scores], None]
 
 # kind of the signal: the function (folder, field, task, scores) that draws its pictures
 PICTURES_OF = {
-    "image": "alfilter.report.kinds.image:draw_picture",
-    "audio": "alfilter.report.kinds.audio:draw_audio",
-    "volume": "alfilter.report.kinds.volume:draw_volume",
-    "video": "alfilter.report.kinds.volume:draw_volume",
-    "lightfield": "alfilter.report.kinds.volume:draw_volume",
-    "shape": "alfilter.report.kinds.shape:draw_shape",
-    "points": "alfilter.report.kinds.points:draw_points",
+    "image": "alfilter.render.run.image:draw_picture",
+    "audio": "alfilter.render.run.audio:draw_audio",
+    "volume": "alfilter.render.run.volume:draw_volume",
+    "video": "alfilter.render.run.volume:draw_volume",
+    "lightfield": "alfilter.render.run.volume:draw_volume",
+    "shape": "alfilter.render.run.shape:draw_shape",
+    "points": "alfilter.render.run.points:draw_points",
 }
 
 

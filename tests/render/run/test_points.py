@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from alfilter.methods import build
-from alfilter.report.kinds.points import draw_points, upright
+from alfilter.render.run.points import draw_points, upright
 from alfilter.report.page.document import png_size
 from alfilter.runs.folder import RunFolder
 from alfilter.signals import PointSignal

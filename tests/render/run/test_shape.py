@@ -7,7 +7,7 @@ import torch
 from tests.support.shapes import cube
 
 from alfilter.geometry.repair import Triangles
-from alfilter.report.kinds import shape
+from alfilter.render.run import shape
 from alfilter.report.page.document import png_size
 from alfilter.signals import ShapeSignal
 from alfilter.tasks import SdfTask

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from alfilter.evaluate import Section
-from alfilter.report.kinds.volume import planes_figure, planes_of, shown_views, slice_of, true_slice
+from alfilter.render.run.volume import planes_figure, planes_of, shown_views, slice_of, true_slice
 from alfilter.report.page.document import png_size
 from alfilter.signals import GridSignal
 from alfilter.tasks import LightFieldTask, VolumeTask

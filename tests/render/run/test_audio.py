@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import ShortTimeFFT
 
-from alfilter.report.kinds.audio import spectrogram, spectrogram_figure, waveform_figure
+from alfilter.render.run.audio import spectrogram, spectrogram_figure, waveform_figure
 
 
 def test_the_spectrogram_is_scipys() -> None:
