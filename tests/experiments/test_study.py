@@ -148,4 +148,4 @@ def test_mistakes_about_scale_and_data(tmp_path: Path) -> None:
         STUDIES["crops"].at_scale("paper", str(tmp_path))
     with pytest.raises(UserError, match="methods has no scale paper; expected cpu"):
         STUDIES["methods"].at_scale("paper", str(tmp_path))
-    assert "wallclock has no scale paper" in complaint("experiment", "wallclock", "--scale", "paper")
+    assert "tuning has no scale paper" in complaint("experiment", "tuning", "--scale", "paper")

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import pytest
+
 from alfilter.config import Training, configure
 from alfilter.methods import METHODS
-from alfilter.methods.tuned import TUNED, TUNED_FOR_WALLCLOCK, with_tuned
+from alfilter.methods.tuned import MINUTE, SMALL, Settings, with_tuned
 
 
 def test_every_default_is_what_its_search_says() -> None:
-    for name, (options, recipe) in TUNED.items():
+    assert set(MINUTE) == set(METHODS) - {"al-grid", "hash-grid"}, "whose settings the study grids compares"
+    for name, (options, recipe) in MINUTE.items():
         default = METHODS[name].presets["default"]
-        if name in TUNED_FOR_WALLCLOCK:
-            assert default.options != options, "another study governs it"
-            continue
         assert default.options == options
         assert {key: default.training[key] for key in recipe} == recipe
 
 
-def test_settings_are_ones_that_exist() -> None:
-    for name, (options, recipe) in TUNED.items():
+@pytest.mark.parametrize("settings", [SMALL, MINUTE], ids=["small", "minute"])
+def test_settings_are_ones_that_exist(settings: dict[str, Settings]) -> None:
+    for name, (options, recipe) in settings.items():
         configure(METHODS[name].options, options, name)
         configure(Training, recipe, "training")
 
 
 def test_other_presets_stay() -> None:
-    rows = {"siren": METHODS["siren"], "gauss": METHODS["gauss"]}
-    assert with_tuned(rows)["siren"] is rows["siren"]
+    rows = {"hash-grid": METHODS["hash-grid"], "gauss": METHODS["gauss"]}
+    assert with_tuned(rows)["hash-grid"] is rows["hash-grid"]
     assert with_tuned(rows)["gauss"].presets["paper"] is rows["gauss"].presets["paper"]

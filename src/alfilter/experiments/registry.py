@@ -59,7 +59,6 @@ STUDIES = Studies(
         "borders": Declared(
             "insight.borders:STUDY", "where should γ see the samples: at the ends, in centres, in [0, 1]?"
         ),
-        "wallclock": Declared("tuning.minute:STUDY", "which setting of each method is best for one minute at 512×512?"),
         "grids": Declared(
             "insight.local_frequency:CHANGES_STUDY", "what is each setting of al-grid worth, one change at a time?"
         ),
@@ -70,6 +69,7 @@ STUDIES = Studies(
             "insight.local_frequency:STUDY", "does α on a learned grid mean local frequency, and at what cost?"
         ),
         "tuning": Declared("tuning.methods:STUDY", "which rates, schedule and scale suit each method?"),
+        "tuning-minute": Declared("tuning.minute:STUDY", "and for a minute at 512×512?"),
         "media": Declared(
             "compare.media:STUDY", "how good is every method on sound, a volume, a video and a light field?"
         ),

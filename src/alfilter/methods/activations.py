@@ -164,7 +164,6 @@ ROWS = {
             "source": Preset({"depth": 4}, {"lr": 1e-4, "schedule": "constant", "steps": 10_000}),
             "paper": Preset({}, {"lr": 1e-4}),
             "paper-shape": Preset({"depth": 8}, {**SHAPE_PAPER, "lr": 1e-4}),
-            "default": Preset({"omega": 79.0}, {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 4.2e-4}),
             "default-shape": Preset({**SHAPE_BACKBONE, "omega": 23.0}, {**SHAPE_DEFAULT, "lr": 4.8e-4}),
             # the better of two trials on a second of music; the source raises ω0 of the first layer alone, to 3000
             "default-audio": Preset(

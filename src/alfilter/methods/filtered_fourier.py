@@ -146,10 +146,6 @@ ROWS = {
             "source": PAPER,
             "paper": PAPER,
             "paper-shape": Preset({"depth": 8, "grid": 30, "placement": "unit"}, {**SHAPE_PAPER, "lr": 1e-4}),
-            "default": Preset(
-                {"start": 0.0, "unit": "axis", "coordinates": True, "gain": 1.4, "omega": 73.0, "placement": "centres"},
-                {"batch": 4096, "schedule": "cosine", "decay": 0.01, "lr": 1.7e-4, "lr_encoding": 4.2e-4},
-            ),
             # rates, ω0, gain and width of all `default-shape` rows: `alfilter experiment shapes-search`
             "default-shape": Preset(
                 {

@@ -70,10 +70,6 @@ ROWS = {
             "paper-shape": Preset(
                 {"depth": 8, "placement": "unit"}, {**SHAPE_PAPER, "schedule": "step", "decay": 0.9886, "every": 1000}
             ),
-            "default": Preset(
-                {"levels": 10, "placement": "centres"},
-                {"batch": 4096, "schedule": "cosine", "decay": 0.1, "lr": 5.5e-3},
-            ),
             "default-shape": Preset({"width": 128, "depth": 3, "levels": 5}, {**SHAPE_DEFAULT, "neurons": 384}),
         },
     ),

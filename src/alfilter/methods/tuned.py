@@ -1,4 +1,4 @@
-"""What the study `tuning` found for every method, and the presets `default` made of it."""
+"""What searches found for every method, and the presets `default` made of it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ from typing import Any
 
 from alfilter.methods.method import Method, Preset
 
-TUNED_FOR_WALLCLOCK = (
-    "al-sine",
-    "siren",
-    "pe-mlp",
-    "hash-grid",
-)  # their `default` is for a minute at 512×512, from the study `wallclock`
-_BATCH = 8192
-
 Settings = tuple[Mapping[str, Any], Mapping[str, Any]]
-# options, training; `alfilter experiment tuning` prints them
-TUNED: dict[str, Settings] = {
+# options, training of few pixels; `alfilter experiment tuning` prints them
+SMALL: dict[str, Settings] = {
     "al-sine": (
         {"start": 0.0, "unit": "axis", "coordinates": True, "omega": 30.0},
         {"lr": 0.001, "lr_encoding": 0.000333, "schedule": "cosine", "decay": 0.01},
@@ -58,7 +50,7 @@ TUNED: dict[str, Settings] = {
     "diner": (
         {"activation": "sine", "width": 64, "omega": 60.0},
         # found where a row is seen in every fourth step; one that is seen in one step of 32 is left behind
-        {"batch": None, "micro": 32768, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
+        {"batch": None, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
     ),
     "octree": (
         {"levels": None, "cell": 1.0, "features": 4, "width": 64},
@@ -66,22 +58,58 @@ TUNED: dict[str, Settings] = {
     ),
     "acorn": ({"tiles": 256, "every": 100, "patch": 16}, {"lr": 0.0052, "lr_encoding": 0.0052, "schedule": "constant"}),
 }
-
-
+# the same for a minute at 512×512; `alfilter experiment tuning-minute` prints them
+MINUTE: dict[str, Settings] = {
+    "al-sine": (
+        {"start": 0.0, "unit": "axis", "coordinates": True, "placement": "centres", "gain": 1.4, "omega": 73.0},
+        {"lr": 0.00017, "lr_encoding": 0.00042, "batch": 4096, "schedule": "cosine", "decay": 0.01},
+    ),
+    "al-relu": (
+        {"start": 0.0, "unit": "axis", "levels": 8, "placement": "centres"},
+        {"batch": 8192, "lr": 0.003, "lr_encoding": 0.009, "schedule": "constant"},
+    ),
+    "pe-mlp": (
+        {"levels": 10, "placement": "centres"},
+        {"lr": 0.0055, "batch": 4096, "schedule": "cosine", "decay": 0.01},
+    ),
+    "fourier-features": ({"sigma": 20.0}, {"batch": 8192, "lr": 0.00173, "schedule": "constant"}),
+    "siren": ({"omega": 79.0}, {"lr": 0.00042, "batch": 4096, "schedule": "cosine", "decay": 0.01}),
+    "gauss": ({"depth": 3, "sigma": 0.045}, {"batch": 8192, "lr": 0.0045, "schedule": "cosine", "decay": 0.01}),
+    "wire": ({"omega": 10.0, "scale": 15.0}, {"batch": 8192, "lr": 0.000557, "schedule": "constant"}),
+    "hosc": ({"omega": 30.0, "beta": 2.0}, {"batch": 8192, "lr": 0.0009, "schedule": "cosine", "decay": 0.01}),
+    "sinc": ({"omega": 30.0}, {"batch": 8192, "lr": 0.00173, "schedule": "cosine", "decay": 0.01}),
+    "finer": ({"depth": 3, "omega": 60.0}, {"batch": 8192, "lr": 0.0005, "schedule": "cosine", "decay": 0.01}),
+    "mfn-fourier": ({"scale": 1020.0}, {"batch": 8192, "lr": 0.01, "schedule": "cosine", "decay": 0.01}),
+    "mfn-gabor": ({"scale": 128.0}, {"batch": 8192, "lr": 0.0173, "schedule": "constant"}),
+    "bacon": ({"reach": 1.0}, {"batch": 8192, "lr": 0.0342, "schedule": "cosine", "decay": 0.01}),
+    "poly-inr": ({"width": 128, "levels": 5}, {"batch": 8192, "lr": 0.009, "schedule": "constant"}),
+    "filter-bank": (
+        {"base": 16, "table": 16, "width": 64, "omega": 100.0, "sigma": 5.0},
+        {"batch": 8192, "lr": 0.0003, "lr_encoding": 0.0003, "beta2": 0.99, "schedule": "cosine", "decay": 0.01},
+    ),
+    "diner": (
+        {"activation": "sine", "width": 64, "omega": 60.0},
+        {"batch": None, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
+    ),
+    "octree": (
+        {"levels": None, "cell": 1.0, "features": 4, "width": 64},
+        {"batch": 8192, "lr": 0.027, "lr_encoding": 0.027, "schedule": "constant"},
+    ),
+    "acorn": (
+        {"tiles": 256, "every": 100, "patch": 16},
+        {"batch": 8192, "lr": 0.0052, "lr_encoding": 0.0052, "schedule": "constant"},
+    ),
+}
 # a table's gradient is as large as the table, so its batches are not cut into pieces
-_TABLES = ("hash-grid", "diner", "octree", "acorn")
+MICRO = {"octree": 8192, "acorn": 8192, "diner": 32768}
 
 
 def with_tuned(rows: Mapping[str, Method]) -> dict[str, Method]:
-    """The methods with `default` as the search found it, where it was run and is not governed by another one."""
-    return {
-        name: _tuned(name, row) if name in TUNED and name not in TUNED_FOR_WALLCLOCK else row
-        for name, row in rows.items()
-    }
+    """The methods with `default` as the search for a minute found it."""
+    return {name: _tuned(name, row) if name in MINUTE else row for name, row in rows.items()}
 
 
 def _tuned(name: str, row: Method) -> Method:
-    options, recipe = TUNED[name]
-    micro = {"micro": _BATCH} if name in _TABLES else {}
-    default = Preset(options, {"batch": _BATCH, **micro, **recipe})
-    return replace(row, presets={**row.presets, "default": default})
+    options, recipe = MINUTE[name]
+    micro = {"micro": MICRO[name]} if name in MICRO else {}
+    return replace(row, presets={**row.presets, "default": Preset(options, {**recipe, **micro})})

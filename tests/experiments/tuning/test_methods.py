@@ -11,7 +11,7 @@ import pytest
 from alfilter.experiments import run_study
 from alfilter.experiments.tuning import methods as tuning
 from alfilter.experiments.tuning.methods import SEARCHES, TRIALS, Axis, line_search
-from alfilter.methods import METHODS, Density, preset, training, tuned
+from alfilter.methods import METHODS, preset, training, tuned
 from alfilter.signals import write_image
 
 AXES = (Axis({"lr": 3.0}), Axis({"omega": 2.0}))
@@ -74,18 +74,8 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "| siren | omega=30 lr=0.0001 |" in only.summarise([line])
 
 
-def test_the_default_is_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    options, recipe = {"sigma": 5.0}, {"lr": 3e-3, "schedule": "constant"}
-    monkeypatch.setitem(tuned.TUNED, "fourier-features", (options, recipe))
-    monkeypatch.setitem(tuned.TUNED, "siren", ({"omega": 7.0}, recipe))
-    rows = tuned.with_tuned(METHODS)
-    default = rows["fourier-features"].presets["default"]
-    assert default.options_at(Density(2, 512)) == options
-    assert default.training["lr"] == 3e-3
-    assert rows["siren"] is METHODS["siren"], "the study wallclock governs it"
-
-
-@pytest.mark.parametrize("name", tuned.TUNED)
+@pytest.mark.parametrize("name", tuned.SMALL)
 def test_what_was_found_are_options_of_the_method(name: str) -> None:
-    assert set(tuned.TUNED) == set(METHODS) - {"al-grid"}, "whose settings the study grids compares"
-    assert name in tuned.TUNED_FOR_WALLCLOCK or METHODS[name].presets["default"].options == tuned.TUNED[name][0]
+    assert set(tuned.SMALL) == set(METHODS) - {"al-grid"}, "whose settings the study grids compares"
+    assert set(SEARCHES[name].options) <= set(tuned.SMALL[name][0])
+    assert set(SEARCHES[name].training) <= set(tuned.SMALL[name][1])

@@ -11,7 +11,7 @@ import pytest
 from alfilter.experiments import STUDIES, run_study
 from alfilter.experiments.paper.shapes import METHODS
 from alfilter.experiments.tuning import shapes as shapes_search
-from alfilter.experiments.tuning.minute import draws
+from alfilter.experiments.tuning.draws import draws
 from alfilter.experiments.tuning.shapes import BROAD, OPTIONS, RATES, drawn
 from alfilter.methods import METHODS as KNOWN
 from alfilter.methods import build, training

@@ -26,14 +26,17 @@ SIZING: dict[str, dict[str, Any]] = {"octree": {"features": 16}, "filter-bank": 
 
 def declare(params: int | None = None) -> list[Run]:
     """One run per method, picture and observation; with `params`, every method sized to it, and of `every:2` alone."""
-    from alfilter.methods.tuned import TUNED, TUNED_FOR_WALLCLOCK
+    from alfilter.methods import method
+    from alfilter.methods.tuned import SMALL
 
     rows = []
     for observe in SEEN[:1] if params else SEEN:
         for image in IMAGES:
             for name in SEARCHES:
-                options, recipe = TUNED[name] if name in TUNED_FOR_WALLCLOCK else ({}, {})
+                options, recipe = SMALL[name]
                 sizing = {"params": params, **SIZING.get(name, {})} if params else {}
+                if params:  # which decides one of them
+                    options = {key: value for key, value in options.items() if key != method(name).size_by}
                 common = {"steps": STEPS, "batch": BATCH, "micro": 4096, "clock": "cpu"}
                 rows.append(Run(name, image, method=name, preset="default", size=SIZE, observe=observe,
                                 settings={**options, **sizing}, training={**recipe, **common}))  # fmt: skip

@@ -164,20 +164,21 @@ def runs() -> list[Run]:
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     """The ten fits of a method, in the line's `trials`; the best of them is its result."""
-    search = SEARCHES[run.method]
-    task = cropped_task(run, data)
+    return search_line(run, cropped_task(run, data), SEARCHES[run.method], TRIALS)
+
+
+def search_line(run: Run, task: Any, search: Search, count: int) -> dict[str, Any]:
+    """The result line of a search: its trials, the last one of the best setting with a constant rate."""
     trials: Lines = []
 
     def score(settings: Settings) -> float:
-        trials.append(_trial(run, task, settings))
-        psnr = trials[-1]["psnr"]
-        return -math.inf if psnr is None else float(psnr)
+        trials.append(_trial(run, task, search, settings))
+        return _psnr(trials[-1])
 
-    line_search(search.axes, {**search.options, **search.training}, score, TRIALS - 1)
+    line_search(search.axes, {**search.options, **search.training}, score, count - 1)
+    score({**max(trials, key=_psnr)["settings"], "schedule": "constant"})
     best = max(trials, key=_psnr)
-    score({**best["settings"], "schedule": "constant"})
-    best = max(trials, key=_psnr)
-    return {**run.heading, "steps": STEPS, "params": best["params"],
+    return {**run.heading, "steps": best["steps"], "params": best["params"],
             "seconds": sum(trial["seconds"] for trial in trials), "metrics": {"psnr": best["psnr"]}, "heldout": None,
             "settings": best["settings"], "trials": trials}  # fmt: skip
 
@@ -186,24 +187,25 @@ def _psnr(trial: dict[str, Any]) -> float:
     return -math.inf if trial["psnr"] is None else float(trial["psnr"])
 
 
-def _trial(run: Run, task: Any, settings: Settings) -> dict[str, Any]:
+def _trial(run: Run, task: Any, search: Search, settings: Settings) -> dict[str, Any]:
     """One fit; without a PSNR if it ended in NaN or the method refuses such a setting."""
     from alfilter.errors import UserError
     from alfilter.methods import parameter_count
     from alfilter.runs.fitting import NotFinite
 
-    searched = (*SEARCHES[run.method].training, "schedule")
-    recipe = {**COMMON, "clock": "cpu", **{name: value for name, value in settings.items() if name in searched}}
-    options = {name: value for name, value in settings.items() if name not in recipe}
-    psnr: float | None = None
-    params, began = 0, time.process_time()
+    searched = {name: value for name, value in settings.items() if name in (*search.training, "schedule")}
+    options = {name: value for name, value in settings.items() if name not in searched}
+    trial: dict[str, Any] = {"settings": settings, "psnr": None, "params": 0, "steps": 0}
+    began = time.process_time()
     try:
+        recipe = {**run.training, "clock": "cpu", **searched}
         prepared = prepare_run(replace(run, settings=options, training=recipe), task)
-        params = parameter_count(prepared.field)
-        psnr = task.evaluate(prepared.fit().field).metrics["psnr"]
+        trial["params"] = parameter_count(prepared.field)
+        fitted = prepared.fit()
+        trial |= {"psnr": task.evaluate(fitted.field).metrics["psnr"], "steps": fitted.result.steps}
     except (NotFinite, UserError):
         pass
-    return {"settings": settings, "psnr": psnr, "seconds": time.process_time() - began, "params": params}
+    return {**trial, "seconds": time.process_time() - began}
 
 
 def summarise(lines: Lines) -> str:
@@ -211,7 +213,7 @@ def summarise(lines: Lines) -> str:
     rows = ["| method | start | PSNR, dB | found | PSNR, dB |", "|---|---|---|---|---|"]
     for line in lines:
         first, best = line["trials"][0], max(line["trials"], key=_psnr)
-        names = {name for axis in SEARCHES[line["method"]].axes for name in axis.factors} | {"schedule"}
+        names = {name for axis in SEARCHES[line["method"]].axes for name in axis.factors} | {"batch", "schedule"}
         cells = (line["method"], _words(first, names), _decibels(first), _words(best, names), _decibels(best))
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)

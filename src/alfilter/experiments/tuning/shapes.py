@@ -16,7 +16,7 @@ from typing import Any
 
 from alfilter.experiments.fitting import prepare_run
 from alfilter.experiments.study import Lines, Run, Study, table
-from alfilter.experiments.tuning.minute import Range, draws
+from alfilter.experiments.tuning.draws import Range, draws
 
 MESH = "meshes/bunny.obj"
 BUDGET = 25.0  # seconds on one core, per fit
