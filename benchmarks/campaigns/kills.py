@@ -1,8 +1,8 @@
 """Does a run that is killed anywhere end in the same bytes as one that is left alone?
 
-Fits pictures, light fields, shapes, points and adaptive grids with two workers and snapshots; sends SIGKILL, SIGTERM or SIGINT to the
-process, to one of its workers or to the whole group at random moments, resumes, and compares: the same model, snapshots
-and scores, no process left behind, no file more or less.
+Fits pictures, light fields, shapes, points and adaptive grids with two workers and snapshots; sends SIGKILL, SIGTERM or
+SIGINT to the process, to one of its workers or to the whole group at random moments, resumes, and compares: the same
+model, snapshots and scores, no process left behind, no file more or less.
 
     python -m benchmarks.campaigns.kills --kills 200          # from the repository's root
 """
