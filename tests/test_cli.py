@@ -150,6 +150,7 @@ def test_a_module_with_methods_of_ones_own_is_imported(tmp_path: Path, monkeypat
         words = ["fit", "photo.png", "--method", "my-powers", "--steps", "1", "--out", "out", "--quiet"]
         assert "there is no method 'my-powers'" in alfilter(*words).err
         assert alfilter("--import", "my_powers", *words).code == 0
+        assert sys.path[-1] == ""  # behind what is installed, for which no file here is taken
         assert "my-powers" in alfilter("info", "out", "--import=my_powers.py").out
         assert json.loads(Path("out/config.json").read_text())["command"][:3] == ["alfilter", "--import", "my_powers"]
     finally:

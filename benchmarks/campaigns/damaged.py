@@ -27,7 +27,7 @@ from benchmarks.campaigns.originals import Kind, copy_case, make_originals
 from benchmarks.campaigns.processes import Outcome, run_all
 from benchmarks.campaigns.warm import HOME
 
-OURS = {".out", ".err", "out.png", "out.csv", "out.wav", "out.npy", "out.gif", "out.ply"}
+OURS = {".out", ".err"}
 
 
 def is_error(out: str) -> bool:

@@ -1,8 +1,8 @@
 """Does a run that is killed anywhere end in the same bytes as one that is left alone?
 
-Fits pictures, shapes, points and adaptive grids with two workers and snapshots; sends SIGKILL, SIGTERM or SIGINT to the
-process, to one of its workers or to the whole group at random moments, resumes, and compares: the same model, snapshots
-and scores, no process left behind, no file more or less.
+Fits pictures, light fields, shapes, points and adaptive grids with two workers and snapshots; sends SIGKILL, SIGTERM or
+SIGINT to the process, to one of its workers or to the whole group at random moments, resumes, and compares: the same
+model, snapshots and scores, no process left behind, no file more or less.
 
     python -m benchmarks.campaigns.kills --kills 200          # from the repository's root
 """
@@ -33,6 +33,7 @@ GROUP = ("--threads", "2", "--train", "micro=16", "--snapshots", "4", "--checkpo
 SCENES: dict[str, tuple[str, ...]] = {
     "picture": ("photo.png", "--method", "al-sine", *SMALL, "--set", "levels=3", "--set", "grid=6", "--steps", "30"),
     "al-grid": ("photo.png", "--method", "al-grid", *SMALL, "--set", "levels=3", "--set", "table=6", "--steps", "30"),
+    "views": ("views.npz", "--method", "al-grid", *SMALL, "--set", "levels=2", "--set", "table=8", "--steps", "30"),
     "octree": ("photo.png", "--method", "octree", *SMALL, "--set", "levels=3", "--set", "capacity=200", "--steps",
                "30"),
     "acorn": ("photo.png", "--method", "acorn", *SMALL, "--set", "tiles=16", "--set", "deepest=3", "--set", "patch=2",
@@ -212,14 +213,7 @@ def campaign(kills: int, seed: int, only: str = "") -> int:
         home.mkdir()
         work.mkdir()
         make_originals(home)
-        kinds = (
-            "image",
-            "octree",
-            "acorn",
-            "grid",
-            "points",
-            "shape",
-        )  # what the processes have read before they start
+        kinds = ("image", "octree", "acorn", "grid", "views", "points", "shape")  # read before the processes start
         os.environ[HOME], os.environ[ONLY] = str(home), " ".join(f"{kind}.safetensors" for kind in kinds)
         scenes = [name for name in SCENES if only in name]
         references = {name: undisturbed(name, home, work) for name in scenes}

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import re
 import struct
+import zlib
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 ODD = (0, 1, -1, 2, 127, 128, 255, 256, 32767, 65535, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 63)
 WORDS = ("", "nan", "inf", "-inf", "1e308", "-1e308", "1e-320", "x" * 300, "\u0000", "α", "[]", "{}", "null", "true")
 OTHERS = (None, True, 0.5, float("nan"), float("inf"), 1e300, [], {}, [[]], "mask:/etc/passwd")
+NAMES = (".npy", "../x.npy", "/etc/passwd", "x", "a/b.npy", "α" * 300)
 Mutation = Callable[[bytearray, random.Random], None]
 
 
 def mutated(data: bytes, other: bytes, chance: random.Random) -> bytes:
-    """One to four kinds of damage to `data`. other: a file of any kind, to splice from."""
-    out = bytearray(data)
-    structured = _safetensors if data[8:9] == b"{" else _glb if data[:4] == b"glTF" else None
+    """Damage that keeps the lengths, sums and packing of a known format right, or one to four kinds of blind damage.
+
+    other: a file of any kind, to splice from.
+    """
+    structured = next((damage for mark, place, damage in _STRUCTURED if data[place:].startswith(mark)), None)
     if structured is not None and chance.random() < 0.6:
-        return bytes(structured(out, chance))
-    if data[:1] == b"{" and b"}\n{" not in data and chance.random() < 0.6:
-        return json.dumps(_changed(json.loads(data), chance)).encode()
+        return bytes(structured(bytearray(data), chance))
+    return _blindly(data, chance, other)
+
+
+def _blindly(data: bytes, chance: random.Random, other: bytes = b"") -> bytes:
+    out = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        if chance.random() < 0.05:
+        if other and chance.random() < 0.05:
             _splice(out, other, chance)
         elif out:
             chance.choice(MUTATIONS)(out, chance)
@@ -137,6 +147,55 @@ def _glb(data: bytearray, chance: random.Random) -> bytes:
     )
 
 
+def _json_lines(data: bytearray, chance: random.Random) -> bytes:
+    """Change one object of a file of one, or of one per line."""
+    text = bytes(data).decode()
+    try:
+        return json.dumps(_changed(json.loads(text), chance)).encode()
+    except ValueError:
+        lines = text.splitlines()
+    place = chance.randrange(len(lines))
+    lines[place] = json.dumps(_changed(json.loads(lines[place]), chance))
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def _gzip(data: bytearray, chance: random.Random) -> bytes:
+    """Damage what is packed, and pack it again."""
+    return gzip.compress(_blindly(gzip.decompress(data), chance), mtime=0)
+
+
+def _zip(data: bytearray, chance: random.Random) -> bytes:
+    """Damage one of the packed files, or its name, and pack all again."""
+    with ZipFile(BytesIO(data)) as archive:
+        files = [(name, archive.read(name)) for name in archive.namelist()]
+    place = chance.randrange(len(files))
+    name, content = files[place]
+    files[place] = (name, _blindly(content, chance)) if chance.random() < 0.9 else (chance.choice(NAMES), content)
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def _png(data: bytearray, chance: random.Random) -> bytes:
+    """Damage a chunk, or the rows that are packed in it, and correct its checksum."""
+    chunks, place = [], 8
+    while place + 12 <= len(data):
+        (length,) = struct.unpack_from(">I", data, place)
+        chunks.append((bytes(data[place + 4 : place + 8]), bytes(data[place + 8 : place + 8 + length])))
+        place += 12 + length
+    number = chance.randrange(len(chunks))
+    name, body = chunks[number]
+    if name == b"IDAT" and len(chunks) == 3 and chance.random() < 0.7:
+        body = zlib.compress(_blindly(zlib.decompress(body), chance))
+    else:
+        body = _blindly(body, chance)
+    chunks[number] = name, body
+    summed = (struct.pack(">I", len(b)) + n + b + struct.pack(">I", zlib.crc32(n + b)) for n, b in chunks)
+    return bytes(data[:8]) + b"".join(summed)
+
+
 def _changed(value: Any, chance: random.Random) -> Any:
     """A JSON value with one of its leaves, or one of its branches, replaced, removed or added."""
     if isinstance(value, dict) and value and chance.random() < 0.95:
@@ -150,3 +209,13 @@ def _changed(value: Any, chance: random.Random) -> Any:
             return value * chance.choice((0, 2, 40))
         return [*value[:place], _changed(value[place], chance), *value[place + 1 :]]
     return chance.choice((*ODD, *WORDS, *OTHERS))
+
+
+_STRUCTURED: tuple[tuple[bytes, int, Callable[[bytearray, random.Random], bytes]], ...] = (
+    (b"{", 8, _safetensors),
+    (b"glTF", 0, _glb),
+    (b"{", 0, _json_lines),
+    (b"\x1f\x8b", 0, _gzip),
+    (b"PK", 0, _zip),
+    (b"\x89PNG", 0, _png),
+)

@@ -137,14 +137,22 @@ def _split_imports(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _import(module: str) -> None:
-    """Import a module that registers methods, from the working directory too, as `python -m` would."""
-    if "" not in sys.path:
+    """Import a module that registers methods, from the working directory too, as `python -m` would.
+
+    Afterwards the working directory comes last: no file in it takes the place of an installed module.
+    """
+    is_new = "" not in sys.path
+    if is_new:
         sys.path.insert(0, "")
     try:
         import_module(module.removesuffix(".py"))
     except (Exception, SystemExit) as error:  # it is the user's code
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise UserError(f"cannot import {module} ({reason}); give a module that Python finds from here") from error
+    finally:
+        if is_new:
+            sys.path.remove("")
+            sys.path.append("")
 
 
 def _complain(message: str, as_json: bool) -> None:

@@ -116,6 +116,21 @@ def test_a_run_folder_goes_on_by_itself(photo: Path, tmp_path: Path) -> None:
     assert "give the signal and --out" in complaint("fit", folder, "--overwrite")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"seed": "3"}, {"seed": 0.5}, {"method": 5}, {"preset": 5}, {"options": []}, {"training": 5}, {"signal": []},
+        {"signal": {"source": 5}}, {"signal": {"source": "x", "coords": [5]}}, {"signal": {"source": "x", "noise": 5}},
+    ],
+)  # fmt: skip
+def test_a_run_folder_that_does_not_say_how_it_was_made(damage: dict[str, Any], photo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    fit(photo, folder, "--steps", "2")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **damage}))
+    assert "config.json does not say how its run was made" in complaint("fit", folder)
+
+
 def test_until_ends_the_training_and_says_so(photo: Path, tmp_path: Path) -> None:
     line = fit(photo, tmp_path / "out", "--steps", "3000", "--until", "18dB")
     assert line["until"] == {"quality": 18.0, "reached": True}

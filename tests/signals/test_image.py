@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import tempfile
+import warnings
 import zlib
 from pathlib import Path
 from typing import Any
@@ -412,3 +413,16 @@ def test_suffix_case_and_replacement(tmp_path: Path) -> None:
     write_image(tmp_path / "A.PNG", np.ones((3, 4, 1)))
     assert read_image(tmp_path / "A.PNG").data.tolist() == [[[255]] * 4] * 3
     assert [file.name for file in tmp_path.iterdir()] == ["A.PNG"]
+
+
+def test_a_tag_that_is_cut_short_makes_no_warning(tmp_path: Path) -> None:
+    file = tmp_path / "a.tif"
+    tifffile.imwrite(file, pixels(12, 10, 3), photometric="rgb", metadata=None, software="a program")
+    data = bytearray(file.read_bytes())
+    with tifffile.TiffFile(file) as tiff:
+        struct.pack_into("<I", data, tiff.pages[0].tags["Software"].offset + 4, 1 << 20)  # how many letters it has
+    file.write_bytes(data)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert read_image(file).shape == (12, 10)
+    assert said == []

@@ -150,6 +150,8 @@ HEADERS: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ("format true", lambda h: h.update(format=True), "no format number"),
     ("unknown method", lambda h: h.update(method="magic"), "unknown method 'magic'"),
     ("method a list", lambda h: h.update(method=[]), "cannot be built"),
+    ("method a number", lambda h: h.update(method=7), "its method or its preset is not a word"),
+    ("preset a number", lambda h: h.update(preset=0.5), "its method or its preset is not a word"),
     ("no options", lambda h: h.pop("options"), "'options' is missing"),
     ("options a list", lambda h: h.update(options=[]), "not tables"),
     ("unknown preset", lambda h: h.update(preset="none"), "no preset 'none'"),

@@ -36,6 +36,7 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
     config = folder.read_config()
     try:
         signal, training = config["signal"], dict(config["training"])
+        _check_words(config, signal)
         if "steps" in request.training or "budget" in request.training:
             training |= {"steps": request.training.get("steps", training["steps"]), "budget": None}
         return replace(
@@ -55,7 +56,19 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
             resume=True,
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{folder.config} does not say how its run was made ({error}); give the signal") from error
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise UserError(f"{folder.config} does not say how its run was made ({reason}); give the signal") from error
+
+
+def _check_words(config: Mapping[str, Any], signal: Mapping[str, Any]) -> None:
+    """Refuse a config whose entries are not of the types that they were written with."""
+    words = [config["method"], signal["source"], signal.get("observe", "all")]
+    words += [*signal.get("coords", ()), *signal.get("values", ())]
+    maybe = [config["preset"], signal.get("weight"), signal.get("noise")]
+    if not all(isinstance(word, str) for word in [*words, *(word for word in maybe if word is not None)]):
+        raise TypeError("a name in it is not a word")
+    if not isinstance(config["options"], dict) or type(config["seed"]) is not int:
+        raise TypeError("its options or its seed are of another type")
 
 
 class Position(TypedDict):

@@ -158,7 +158,8 @@ def converted_from(file: Path, form: str) -> str | None:
     if form not in plugins:
         return None
     try:
-        with file.open("rb") as handle:
+        with file.open("rb") as handle, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             mode = plugins[form](handle).mode
     except Exception:  # what Pillow cannot open was read by another way
         return None

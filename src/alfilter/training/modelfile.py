@@ -171,11 +171,12 @@ def _rebuild(header: dict[str, Any]) -> Field:
     name, options = header["method"], header["options"]
     if not isinstance(options, dict) or not isinstance(header["signal"], dict):
         raise UserError("its options or its signal are not tables")
+    if not isinstance(name, str) or not isinstance(header.get("preset"), str | None):
+        raise UserError("its method or its preset is not a word")
     if header.get("preset") is not None:
         preset(name, header["preset"])
     samples = tuple(int(n) for n in header["samples"]) if header.get("samples") else None
-    if isinstance(name, str):
-        options = without_removed(options, {item.name: item.default for item in fields(METHODS[name].options)})
+    options = without_removed(options, {item.name: item.default for item in fields(METHODS[name].options)})
     options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
     field = build(name, in_dim=header["in_dim"], out_dim=header["out_dim"], samples=samples, **options)
     _check_signal(header["signal"], header["in_dim"], header["out_dim"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.commands import TINY, alfilter, picture, without_figures
@@ -48,9 +49,34 @@ def test_figures_belong_to_the_study_with_the_longest_name(tmp_path: Path) -> No
     }
 
 
+def test_a_damaged_run_folder_is_shown_with_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"seed": "x", "signal": 5, "method": []}')
+    (tmp_path / "metrics.json").write_text('{"metrics": "x", "heldout": {"psnr": "x"}, "steps": [], "seconds": {}}')
+    entry = collect([tmp_path]).entries[0]
+    assert (entry.seed, entry.metrics, entry.heldout, entry.steps, entry.seconds) == (0, {}, {}, None, None)
+    assert alfilter("report", tmp_path, "--format", "markdown").code == 0
+
+
 def test_a_picture_that_is_none_is_left_out(tmp_path: Path) -> None:
     bad = line("x", pictures={"reference": "###", "reconstruction": 3, "alpha": "aGVsbG8="})
     assert collect([written(tmp_path / "a.jsonl", [bad])]).entries[0].pictures == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"seed": "x"}, {"seed": float("nan")}, {"size": {}}, {"pictures": 5}, {"heldout": "x"}, {"alpha": {"low": "x"}},
+        {"alpha": [1]}, {"steps": "many"}, {"seconds": []}, {"metrics": {"psnr": {}, "ssim": True}}, {"image": {}},
+        {"curve": [[1, True], [float("inf"), 2], [1, 10**400]]}, {"params": 10**400}, {"detail": 3}, {"meaning": []},
+    ],
+)  # fmt: skip
+def test_what_is_not_of_its_type_is_missing(damage: dict[str, Any], tmp_path: Path) -> None:
+    """Beside whole lines of a study that the paper's claims are judged by."""
+    first, *others = fitting_lines()
+    path = written(tmp_path / "image-fitting.jsonl", [{**first, **damage}, *others])
+    for form in ("html", "markdown"):
+        code, _, err = alfilter("report", path, "--format", form, "--by-signal", "--out", tmp_path / "out")
+        assert code == 0, err
 
 
 @pytest.mark.parametrize(("content", "message"), [(None, "there is no"), ("", "no finished run and no result line")])

@@ -63,17 +63,22 @@ def judged(lines: Mapping[str, Lines], command: Command = lambda study, scale: s
     return [_judge(claim, lines, command) for claim in CLAIMS]
 
 
+def _is_run(line: Mapping[str, Any]) -> bool:
+    """Whether a line says which picture was fitted, and for how long."""
+    return isinstance(line.get("image"), str) and isinstance(line.get("steps"), int)
+
+
 def _judge(claim: Claim, lines: Mapping[str, Lines], command: Command) -> Verdict:
     begun = ""
     for scale in ("paper", "half", ""):
         study = f"{claim.study}-{scale}" if scale else claim.study
-        own = lines.get(study) or ()
+        own = [line for line in lines.get(study) or () if _is_run(line)]
         if not own:
             continue
         size = f"{SIZES[study]}; n = {len({line['image'] for line in own if line['steps'] > 0})}"  # fits, not fillings
         try:
             outcome, evidence = claim.judge(own)
-        except (KeyError, statistics.StatisticsError):  # not all of its rows are there
+        except (KeyError, TypeError, AttributeError, statistics.StatisticsError):  # rows are missing, or damaged
             begun = begun or (size if study.endswith(FAIR) else "")
             continue
         repeat = command(claim.item, scale)

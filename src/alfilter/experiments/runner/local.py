@@ -16,6 +16,8 @@ from alfilter.experiments.runner.job import Event, Job, Outcome, after_loss, pic
 from alfilter.experiments.study import Source
 from alfilter.experiments.study_file import load
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+
 
 def run_serially(jobs: Sequence[Job]) -> Iterator[Event]:
     """One job after the other in this process."""
@@ -71,8 +73,13 @@ class _Worker:
         self.number: int | None = None  # of the job it has
         self.pipe: Connection[Any, Any]
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, source), name=f"alfilter-{name}")
-        self.process.start()
+        given = os.environ.get(_SAFE_PATH)
+        self.process = context.Process(target=_serve, args=(theirs, source, given), name=f"alfilter-{name}")
+        os.environ[_SAFE_PATH] = "1"  # until it is told where modules are, it imports none from the current folder
+        try:
+            self.process.start()
+        finally:
+            _put_back(given)
         theirs.close()  # the worker alone holds its end, so that its death is the end of the pipe
 
     def send(self, number: int, job: Job) -> None:
@@ -110,8 +117,16 @@ class _Worker:
         self.process.join()
 
 
-def _serve(pipe: Connection[Any, Any], source: Source | None) -> None:
+def _put_back(given: str | None) -> None:
+    """Let programs that are started from here look for modules where the user wants them to."""
+    del os.environ[_SAFE_PATH]
+    if given is not None:
+        os.environ[_SAFE_PATH] = given
+
+
+def _serve(pipe: Connection[Any, Any], source: Source | None, given: str | None) -> None:
     """The loop of a worker: jobs in, outcomes out, until the pipe ends."""
+    _put_back(given)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the study's process decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
@@ -125,48 +126,52 @@ def _owner(figure: Path, folder: Path) -> str:
 
 
 def from_line(study: str, line: Mapping[str, Any]) -> Entry:
-    """An entry of a study's result line."""
+    """An entry of a study's result line; what is not of its type counts as missing."""
+    line = {
+        **line,
+        **{name: _table(line.get(name)) for name in ("metrics", "heldout", "pictures", "alpha")},
+        **{name: _whole(line.get(name)) for name in ("size", "seed", "steps", "params", "peak_memory")},
+    }
     return Entry(
         study=study,
         group=str(line.get("group") or line.get("method")),
         method=str(line.get("method")),
         signal=str(line.get("image") or line.get("signal") or ""),
         observe=str(line.get("observe") or "all"),
-        size=line.get("size"),
-        seed=int(line.get("seed") or 0),
-        metrics=line["metrics"],
-        heldout=line.get("heldout") or {},
-        steps=line.get("steps"),
-        seconds=line.get("seconds"),
-        params=line.get("params"),
-        memory=line.get("peak_memory"),
+        size=line["size"],
+        seed=line["seed"] or 0,
+        metrics=_numbers(line["metrics"]),
+        heldout=_numbers(line["heldout"]),
+        steps=line["steps"],
+        seconds=_number(line.get("seconds")),
+        params=line["params"],
+        memory=line["peak_memory"],
         version=str(line.get("version") or ""),
         curve=_points(line.get("curve")),
-        pictures={name: data for name, text in (line.get("pictures") or {}).items() if (data := _decoded(text))},
-        alpha=line.get("alpha") or {},
+        pictures={name: data for name, text in line["pictures"].items() if (data := _decoded(text))},
+        alpha=line["alpha"] if {"low", "high"} <= _numbers(line["alpha"]).keys() else {},
         line=line,
     )
 
 
 def from_folder(folder: Path) -> Entry:
-    """An entry of a run folder."""
+    """An entry of a run folder; what is not of its type counts as missing."""
     run = RunFolder(folder)
     config, result = run.read_config(), run.read_metrics()
     history, pictures = run.read_history(), read_pictures(run)
     signal = str(result.get("signal") or "")
-    described = config.get("signal")
     return Entry(
         study=FOLDERS,
         group=folder.name,
         method=str(result.get("method") or config.get("method") or ""),
         signal=Path(signal).name or signal,
-        observe=str(described.get("observe", "all")) if isinstance(described, Mapping) else "all",
-        seed=int(config.get("seed") or 0),
-        metrics=result.get("metrics") or {},
-        heldout=result.get("heldout") or {},
-        steps=result.get("steps"),
-        seconds=result.get("seconds"),
-        params=result.get("params"),
+        observe=str(_table(config.get("signal")).get("observe", "all")),
+        seed=_whole(config.get("seed")) or 0,
+        metrics=_numbers(result.get("metrics")),
+        heldout=_numbers(result.get("heldout")),
+        steps=_whole(result.get("steps")),
+        seconds=_number(result.get("seconds")),
+        params=_whole(result.get("params")),
         version=str(config.get("version") or ""),
         curve=_points([[line.get("step"), line.get("psnr")] for line in history]),
         pictures={name: data for name, data in pictures.items() if name in _SHOWN},
@@ -175,11 +180,37 @@ def from_folder(folder: Path) -> Entry:
     )
 
 
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> float | None:
+    """A finite number as it is, none for anything else.
+
+    >>> _number(2), _number(True), _number(float("nan")), _number("2")
+    (2, None, None, None)
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return value if is_number else None  # type: ignore[return-value]
+
+
+def _whole(value: object) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
+
+
+def _numbers(value: object) -> dict[str, float | None]:
+    """The numbers of a table by name; none where there was one that JSON does not have."""
+    return {
+        name: _number(entry) for name, entry in _table(value).items() if entry is None or _number(entry) is not None
+    }
+
+
 def _points(curve: object) -> list[tuple[float, float]]:
     if not isinstance(curve, list):
         return []
     pairs = [pair for pair in curve if isinstance(pair, list) and len(pair) == 2]
-    return [(float(x), float(y)) for x, y in pairs if isinstance(x, int | float) and isinstance(y, int | float)]
+    return [(float(x), float(y)) for x, y in pairs if _number(x) is not None and _number(y) is not None]
 
 
 def _decoded(text: object) -> bytes:
