@@ -16,6 +16,7 @@ from alfilter.experiments.compare import between, media, minute, noise
 from alfilter.experiments.insight import borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
+from alfilter.experiments.tuning import equal_sizes
 from alfilter.experiments.verdicts import verdict_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -36,6 +37,7 @@ TABLES = {
         "headline": ("headline", minute.summarise_pair),
         "minute-equal": ("minute-equal", minute.summarise_pair),
     },
+    "appendix-minute.md": {"equal-search": ("equal-search", equal_sizes.summarise)},
     "between.md": {"between-large": ("between-large", between.summarise)},
     "media.md": {"media": ("media", media.summarise)},
     "noise.md": {"noise": ("noise", noise.summarise)},
