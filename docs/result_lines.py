@@ -16,7 +16,7 @@ from alfilter.experiments.compare import between, media, minute, noise
 from alfilter.experiments.insight import borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
-from alfilter.experiments.tuning import methods
+from alfilter.experiments.tuning import equal_sizes, methods
 from alfilter.experiments.verdicts import verdict_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -33,11 +33,14 @@ TABLES = {
     "alpha.md": {"borders": ("borders", borders.summarise)},
     "../concepts/alpha.md": {"local-frequency": ("local-frequency", local_frequency.summarise)},
     "appendix-alpha.md": {"grids": ("grids", local_frequency.summarise)},
-    "appendix-minute.md": {"tuning-minute": ("tuning-minute", methods.summarise)},
     "minute.md": {
         "minute": ("minute", minute.summarise_minute),
         "headline": ("headline", minute.summarise_pair),
         "minute-equal": ("minute-equal", minute.summarise_pair),
+    },
+    "appendix-minute.md": {
+        "tuning-minute": ("tuning-minute", methods.summarise),
+        "equal-search": ("equal-search", equal_sizes.summarise),
     },
     "between.md": {"between-large": ("between-large", between.summarise)},
     "media.md": {"media": ("media", media.summarise)},

@@ -65,6 +65,7 @@ STUDIES = Studies(
         "minute": Declared("compare.minute:STUDY", "how good is every method after 10, 30 and 60 s at 512×512?"),
         "headline": Declared("compare.minute:HEADLINE_STUDY", "and the two grids, on sixteen pictures?"),
         "minute-equal": Declared("compare.minute:EQUAL_STUDY", "and these two at 60,000 to 400,000 parameters?"),
+        "equal-search": Declared("tuning.equal_sizes:STUDY", "which setting of each is best at these sizes?"),
         "local-frequency": Declared(
             "insight.local_frequency:STUDY", "does α on a learned grid mean local frequency, and at what cost?"
         ),

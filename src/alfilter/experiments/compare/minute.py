@@ -20,23 +20,25 @@ WITHIN = 15  # seconds that a run up to there may take
 SIZES = (60_000, 133_000, 400_000)
 GRIDS = ("al-grid", "hash-grid")
 THREADS = 2  # of a run, however many there are side by side
-# What a grid of few parameters wants: fine levels that share rows by the hash, a second layer, higher rates. The same
-# for both, but for the coarsest grid: al-grid pays for its α nodes with rows of the coarse levels, and stays within 2 %
-# of hash-grid's size. Where rows are shared, a fine level is noise at first, and a fast α closes it for good.
-SMALL: Mapping[int, Mapping[str, Any]] = {
-    60_000: {"table": 12, "levels": 5, "base": 14},
-    133_000: {"table": 13, "levels": 6, "base": 18},
-    400_000: {"table": 15, "levels": 6, "base": 24},
+# What `alfilter experiment equal-search` found for each with a quarter of the parameters at half the side, doubled: two
+# features, many levels whose rows are shared by the hash, and higher rates than those of a dense grid.
+SMALL: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
+    "al-grid": {
+        60_000: {"table": 12, "finest": 255, "levels": 9, "base": 15, "grid": 80},
+        133_000: {"table": 13, "finest": 363, "levels": 14, "base": 9, "grid": 96},
+        400_000: {"table": 15, "finest": 511, "levels": 12, "base": 20, "grid": 128},
+    },
+    "hash-grid": {
+        60_000: {"table": 12, "finest": 255, "levels": 11, "base": 12},
+        133_000: {"table": 13, "finest": 511, "levels": 13, "base": 13},
+        400_000: {"table": 15, "finest": 511, "levels": 15, "base": 10},
+    },
 }
-FILTERED: Mapping[int, Mapping[str, Any]] = {
-    60_000: {"base": 8, "grid": 64},
-    133_000: {"base": 14, "grid": 96},
-    400_000: {"base": 22, "grid": 96},
+RATES: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
+    "al-grid": {60_000: {"lr_encoding": 8e-2}, 133_000: {"parsimony": 0.5}, 400_000: {"lr_encoding": 8e-2}},
+    "hash-grid": {60_000: {"lr_encoding": 8e-2}, 133_000: {"lr": 2e-2}, 400_000: {"lr_encoding": 8e-2}},
 }
-SMALL_OPTIONS: dict[str, Any] = {"finest": 511, "features": 4, "depth": 2}
-SMALL_TRAINING: dict[str, Any] = {"lr": 1e-2, "lr_encoding": 2e-2}
-FILTER_OPTIONS: dict[str, Any] = {"rate": 0.2}
-FILTER_TRAINING: dict[str, Any] = {"parsimony": 0.05, "settle": 0.8}
+SMALL_OPTIONS: dict[str, Any] = {"features": 2, "depth": 2, "taper": 1.0}
 
 
 def _clock(seconds: int) -> dict[str, Any]:
@@ -76,15 +78,19 @@ def equal() -> list[Run]:
     for image in IMAGES:
         for params in SIZES:
             for name in GRIDS:
-                filtered = name == "al-grid"
-                options = {**FILTER_OPTIONS, **FILTERED[params]} if filtered else {}
-                training = FILTER_TRAINING if filtered else {}
-                rows.append(
-                    Run(f"{name}, {params:,} parameters", image, name,
-                        settings={**SMALL_OPTIONS, **SMALL[params], **options},
-                        training={**SMALL_TRAINING, **training, **_clock(60)})
-                )  # fmt: skip
+                options, training = small(name, params)
+                group = f"{name}, {params:,} parameters"
+                rows.append(Run(group, image, name, settings=options, training={**training, **_clock(60)}))
     return rows
+
+
+def small(name: str, params: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options and training of a grid of few parameters."""
+    from alfilter.experiments.tuning.equal_sizes import FILTER_OPTIONS, FILTER_TRAINING, TRAINING
+
+    filtered = name == "al-grid"
+    options = {**SMALL_OPTIONS, **(FILTER_OPTIONS if filtered else {}), **SMALL[name][params]}
+    return options, {**TRAINING, **(FILTER_TRAINING if filtered else {}), **RATES[name][params]}
 
 
 COLUMNS: Mapping[str, Any] = {
