@@ -62,46 +62,44 @@ SMALL: dict[str, Settings] = {
 MINUTE: dict[str, Settings] = {
     "al-sine": (
         {"start": 0.0, "unit": "axis", "coordinates": True, "placement": "centres", "gain": 1.4, "omega": 73.0},
-        {"lr": 0.00017, "lr_encoding": 0.00042, "batch": 4096, "schedule": "cosine", "decay": 0.01},
+        {"lr": 0.00017, "lr_encoding": 0.00042, "batch": 2048, "schedule": "cosine", "decay": 0.01},
     ),
     "al-relu": (
-        {"start": 0.0, "unit": "axis", "levels": 8, "placement": "centres"},
-        {"batch": 8192, "lr": 0.003, "lr_encoding": 0.009, "schedule": "constant"},
+        {"start": 0.0, "unit": "axis", "levels": 6, "placement": "centres"},
+        {"lr": 0.003, "lr_encoding": 0.027, "batch": 8192, "schedule": "cosine", "decay": 0.01},
     ),
-    "pe-mlp": (
-        {"levels": 10, "placement": "centres"},
-        {"lr": 0.0055, "batch": 4096, "schedule": "cosine", "decay": 0.01},
-    ),
-    "fourier-features": ({"sigma": 20.0}, {"batch": 8192, "lr": 0.00173, "schedule": "constant"}),
-    "siren": ({"omega": 79.0}, {"lr": 0.00042, "batch": 4096, "schedule": "cosine", "decay": 0.01}),
-    "gauss": ({"depth": 3, "sigma": 0.045}, {"batch": 8192, "lr": 0.0045, "schedule": "cosine", "decay": 0.01}),
-    "wire": ({"omega": 10.0, "scale": 15.0}, {"batch": 8192, "lr": 0.000557, "schedule": "constant"}),
-    "hosc": ({"omega": 30.0, "beta": 2.0}, {"batch": 8192, "lr": 0.0009, "schedule": "cosine", "decay": 0.01}),
-    "sinc": ({"omega": 30.0}, {"batch": 8192, "lr": 0.00173, "schedule": "cosine", "decay": 0.01}),
-    "finer": ({"depth": 3, "omega": 60.0}, {"batch": 8192, "lr": 0.0005, "schedule": "cosine", "decay": 0.01}),
-    "mfn-fourier": ({"scale": 1020.0}, {"batch": 8192, "lr": 0.01, "schedule": "cosine", "decay": 0.01}),
-    "mfn-gabor": ({"scale": 128.0}, {"batch": 8192, "lr": 0.0173, "schedule": "constant"}),
-    "bacon": ({"reach": 1.0}, {"batch": 8192, "lr": 0.0342, "schedule": "cosine", "decay": 0.01}),
-    "poly-inr": ({"width": 128, "levels": 5}, {"batch": 8192, "lr": 0.009, "schedule": "constant"}),
+    "pe-mlp": ({"levels": 10, "placement": "centres"}, {"lr": 0.0055, "batch": 2048, "schedule": "constant"}),
+    "fourier-features": ({"sigma": 20.0}, {"lr": 0.00519, "batch": 1024, "schedule": "cosine", "decay": 0.01}),
+    "siren": ({"omega": 79.0}, {"lr": 0.00042, "batch": 2048, "schedule": "cosine", "decay": 0.01}),
+    "gauss": ({"depth": 3, "sigma": 0.045}, {"lr": 0.0015, "batch": 2048, "schedule": "cosine", "decay": 0.01}),
+    "wire": ({"omega": 10.0, "scale": 15.0}, {"lr": 0.00167, "batch": 2048, "schedule": "cosine", "decay": 0.01}),
+    "hosc": ({"omega": 60.0, "beta": 2.0}, {"lr": 0.0009, "batch": 8192, "schedule": "cosine", "decay": 0.01}),
+    "sinc": ({"omega": 30.0}, {"lr": 0.00173, "batch": 2048, "schedule": "cosine", "decay": 0.01}),
+    "finer": ({"depth": 3, "omega": 60.0}, {"lr": 0.0005, "batch": 4096, "schedule": "cosine", "decay": 0.01}),
+    "mfn-fourier": ({"scale": 510.0}, {"lr": 0.01, "batch": 2048, "schedule": "cosine", "decay": 0.01}),
+    "mfn-gabor": ({"scale": 512.0}, {"lr": 0.0173, "batch": 1024, "schedule": "cosine", "decay": 0.01}),
+    "bacon": ({"reach": 1.0}, {"lr": 0.0114, "batch": 2048, "schedule": "cosine", "decay": 0.01}),
+    "poly-inr": ({"width": 128, "levels": 5}, {"lr": 0.009, "batch": 512, "schedule": "cosine", "decay": 0.01}),
     "filter-bank": (
-        {"base": 16, "table": 16, "width": 64, "omega": 100.0, "sigma": 5.0},
-        {"batch": 8192, "lr": 0.0003, "lr_encoding": 0.0003, "beta2": 0.99, "schedule": "cosine", "decay": 0.01},
+        {"base": 16, "table": 16, "width": 64, "omega": 50.0, "sigma": 2.5},
+        {"lr": 0.0003, "lr_encoding": 0.0003, "beta2": 0.99, "batch": 4096, "schedule": "cosine", "decay": 0.01},
     ),
     "diner": (
-        {"activation": "sine", "width": 64, "omega": 60.0},
-        {"batch": None, "lr": 0.0009, "lr_encoding": 0.0027, "schedule": "constant"},
+        {"activation": "sine", "width": 64, "omega": 30.0},
+        {"batch": None, "lr": 0.0009, "lr_encoding": 0.0243, "schedule": "constant"},
     ),
     "octree": (
-        {"levels": None, "cell": 1.0, "features": 4, "width": 64},
-        {"batch": 8192, "lr": 0.027, "lr_encoding": 0.027, "schedule": "constant"},
+        {"levels": None, "cell": 2.0, "features": 4, "width": 64},
+        {"lr": 0.081, "lr_encoding": 0.081, "batch": 4096, "schedule": "cosine", "decay": 0.01},
     ),
     "acorn": (
-        {"tiles": 256, "every": 100, "patch": 16},
-        {"batch": 8192, "lr": 0.0052, "lr_encoding": 0.0052, "schedule": "constant"},
+        {"tiles": 256, "every": 100, "patch": 8},
+        {"lr": 0.00173, "lr_encoding": 0.00519, "batch": 4096, "schedule": "constant"},
     ),
 }
 # a table's gradient is as large as the table, so its batches are not cut into pieces
 MICRO = {"octree": 8192, "acorn": 8192, "diner": 32768}
+LEAST_BATCH = 2048  # the search has one core; two wait for each other too often with less
 
 
 def with_tuned(rows: Mapping[str, Method]) -> dict[str, Method]:
@@ -111,5 +109,7 @@ def with_tuned(rows: Mapping[str, Method]) -> dict[str, Method]:
 
 def _tuned(name: str, row: Method) -> Method:
     options, recipe = MINUTE[name]
-    micro = {"micro": MICRO[name]} if name in MICRO else {}
-    return replace(row, presets={**row.presets, "default": Preset(options, {**recipe, **micro})})
+    changed = {"micro": MICRO[name]} if name in MICRO else {}
+    if recipe["batch"] is not None:
+        changed["batch"] = max(recipe["batch"], LEAST_BATCH)
+    return replace(row, presets={**row.presets, "default": Preset(options, {**recipe, **changed})})
