@@ -99,7 +99,7 @@ class TreeGrid(FilteredGrid):
 
     field: list[Field]  # in a list, so that it is no part of this module
 
-    def grid_features(self) -> None:
+    def compiled_features(self) -> None:
         return None  # the compiled step knows uniform α grids only
 
     def adapt(self, situation: Situation) -> None:

@@ -35,6 +35,7 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
 from alfilter.runtime.ways import use_way
 from alfilter.tasks import ImageTask
+from alfilter.tasks.base import Chunk, Task
 from alfilter.training.adaptation import adapt
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
@@ -126,10 +127,11 @@ class Gather:
         gather_scatter.scatter(gathered.numpy(), *arrays, torch.zeros_like(self.table).numpy())
 
 
-def floor(method: Field, task: ImageTask, size: int, batch: int, after: ExitStack) -> Step:
-    """The products and gathers of a step of this field, and nothing else."""
+def floor(method: Field, task: Task, chunk: Chunk, batch: int, after: ExitStack) -> Step:
+    """The products and gathers of a step of this field, and nothing else. chunk: the samples of a piece."""
     recorder = Recorder()
-    x, y = task.load(torch.randperm(len(task.signal))[:size])
+    x, y = chunk
+    size = len(x)
     double = copy.deepcopy(method).double()  # in float64 no kernel hides a product
     with recorder:
         losses = [task.loss(out, y.double()) for out in double.outputs(x.double())]
@@ -179,7 +181,8 @@ def measure(name: str, task: ImageTask, repeat: int, seconds: float, batch: int 
     size = min(setting.micro, batch // workers())
     with ExitStack() as after:
         training_step, way = step(model, task, name, batch, after)  # first: it fits the encoding to the signal
-        runs = {"step": training_step, "floor": floor(model, task, size, batch, after)}
+        chunk = task.load(torch.randperm(len(task.signal))[:size])
+        runs = {"step": training_step, "floor": floor(model, task, chunk, batch, after)}
         seconds_of: dict[str, list[float]] = {label: [] for label in runs}
         start, turn = time.perf_counter(), 0
         while turn < repeat + 2 or time.perf_counter() - start < seconds:

@@ -61,7 +61,7 @@ def plain_step(task: ImageTask) -> tuple[Callable[[], None], int]:
         build("hash-grid", in_dim=2, out_dim=3, preset="default", samples=task.samples),
         training("hash-grid"),
     )
-    layout, options = field.encoding.grid_features().layout, field.spec["options"]
+    layout, options = field.encoding.compiled_features().layout, field.spec["options"]
     cells = torch.tensor(layout.cells)
     model = PlainHashGrid(cells, list(layout.rows), options["features"], options["width"], options["depth"], 3)
     groups = [

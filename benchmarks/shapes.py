@@ -1,11 +1,14 @@
 """What do samples of a shape cost beside the training, and how close is a step to its matrix products alone?
 
-    python benchmarks/shapes.py [--mesh FILE] [--preset paper-shape default-shape] [--turns 3] [--avx2] [--json]
+    python benchmarks/shapes.py [--mesh FILE] [--method al-sine] [--preset paper-shape default-shape] [--turns 3]
+                                [--avx2] [--json]
+    python benchmarks/shapes.py --method al-grid --preset default-shape
 
 A step here is what `fit` does: it takes its samples, whose distances a process beside it measures, the gradient of the
 batch, and the optimiser's update. Blocks are made smaller than in a fit (their number of uses is the same), so that
 every timing sees several of them come in. Steps and bare products, forward and backward at the same sizes and by as
-many processes, are timed in turns; the median of the turns counts. `waiting` is the time the training spends on taking
+many processes, are timed in turns; the median of the turns counts. A grid's gathers belong to its products
+(`benchmarks/methods.py`). `waiting` is the time the training spends on taking
 its samples, relative to the step.
 """
 
@@ -15,6 +18,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from statistics import median
 from typing import Any
 
@@ -23,6 +27,7 @@ import torch
 from alfilter.experiments.data import data_folder
 from alfilter.methods import build, training
 from alfilter.networks import MLP
+from alfilter.ops.grid_mlp import GridFeatures
 from alfilter.runtime.fork_pool import ForkPool
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
@@ -32,6 +37,7 @@ from alfilter.tasks import SdfTask
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
 from alfilter.training.loop import make_optimiser
 from machine import add_avx2, fit_way, hold_to_avx2, machine
+from methods import floor as products_and_gathers
 
 CHUNKS = (1024, 2048, 4096)  # rows of a product; the floor is taken at the best of these
 BLOCKS = 4  # that come in during one timing
@@ -81,7 +87,7 @@ def products(sizes: list[tuple[int, int]], batch: int, chunk: int) -> Callable[[
 
 
 @single_threaded_ops()
-def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[str, Any]:
+def measure(signal: ShapeSignal, method: str, preset: str, turns: int, after: ExitStack) -> dict[str, Any]:
     """Seconds of a step and of its products, and the share of waiting for samples."""
     setting = training(method, preset)
     field = build(method, in_dim=3, out_dim=1, preset=preset)
@@ -91,10 +97,15 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
     task.set_sampling(setting.sampling)
     field.set_range(*task.output_range())
     gradient_workers, optimiser = GradientWorkers(field), make_optimiser(field, setting)
+    after.callback(gradient_workers.close)
     way = fit_way(field, task, setting, optimiser)
     assert isinstance(field.network, MLP)
     sizes = [(w.shape[0], w.shape[1]) for w in field.network.weights]
-    floors = {chunk: products(sizes, batch, chunk) for chunk in CHUNKS}
+    if isinstance(field.encoding.compiled_features(), GridFeatures):
+        piece = task.load(task.pieces(0, 0, batch, batch // workers())[0])
+        floors = {len(piece[0]): products_and_gathers(field, task, piece, batch, after)}
+    else:
+        floors = {chunk: products(sizes, batch, chunk) for chunk in CHUNKS}
     step = 0
 
     def steps(count: int) -> tuple[float, float]:
@@ -102,8 +113,8 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int) -> dict[s
         task.waited, began = 0.0, time.perf_counter()
         with use_way(way):
             for _ in range(count):
-                accumulate_gradient(gradient_workers, task, setting, step, 0)
-                optimiser.step()
+                accumulate_gradient(gradient_workers, task, setting, step, 0, whole=not optimiser.adds_up())
+                optimiser.step(1.0, gradient_workers.take_sums())
                 field.encoding.constrain()
                 step += 1
         return (time.perf_counter() - began) / count, task.waited / count
@@ -148,7 +159,8 @@ def main() -> None:
     signal = open_signal(arguments.mesh)
     assert isinstance(signal, ShapeSignal)
     for preset in arguments.preset:
-        line = measure(signal, arguments.method, preset, arguments.turns)
+        with ExitStack() as after:
+            line = measure(signal, arguments.method, preset, arguments.turns, after)
         line["targets"] = "of the products ≥ 0.8 (paper-shape), 0.75 (default-shape), waiting ≤ 0.10"
         if arguments.json:
             print(json.dumps(line), flush=True)

@@ -1,9 +1,9 @@
 """What does a pass of every method take on one core by each way to compute it, and which one does `fit` take?
 
-Values and gradient of a piece of the size that the method's `default` trains with, on a 512×512 colour picture: in
+The gradient of a piece of the size that the method's `default` trains with, on a 512×512 colour picture: in
 blocks with own matrix products, layer by layer with the library's, and by tensor code; beside them, of a perceptron,
 the library's products alone. Counted in processor time of one thread, in turns, the least of five: other programs
-hardly matter. Methods whose step is one compiled call have no other way.
+hardly matter. Grids' steps are one compiled call whatever the way.
 
     python benchmarks/ways.py [--avx2] [--json] [--only al-sine,siren]
 """
@@ -16,7 +16,7 @@ import json
 from alfilter.methods import METHODS, build, training
 from alfilter.runtime.memory import keep_freed_memory
 from alfilter.runtime.thread_pool import single_threaded_ops, workers
-from alfilter.runtime.ways import WAYS, library_products, pick, time_in_turns
+from alfilter.runtime.ways import WAYS, library_products, pick, time_in_turns, use_way
 from alfilter.tasks import ImageTask
 from alfilter.training.gradient import has_compiled_step
 from alfilter.training.loop import make_optimiser
@@ -28,16 +28,16 @@ from machine import add_avx2, hold_to_avx2, machine
 def measure(name: str, task: ImageTask) -> dict[str, float] | None:
     """Milliseconds by way, and of the products."""
     field = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
-    if has_compiled_step(field, task):
-        return None
+    with use_way(WAYS[1]):
+        if has_compiled_step(field, task):  # a grid: one compiled call whatever the way
+            return None
     setting = training(name, "default", task.density())
     optimiser, perceptron = make_optimiser(field, setting), field.network.perceptrons()
-    x = task.load(task.pieces(0, 0, setting.batch, min(setting.micro, task.batch_size(setting.batch) // workers()))[0])[
-        0
-    ]
-    works = {way: one_pass(field, x, way, task, setting, optimiser) for way in WAYS}
+    rows = min(setting.micro, task.batch_size(setting.batch) // workers())
+    chunk = task.load(task.pieces(0, 0, setting.batch, rows)[0])
+    works = {way: one_pass(field, chunk, way, task, setting, optimiser) for way in WAYS}
     if perceptron is not None:
-        works["products"] = library_products([w.shape for layers in perceptron.layers for w, _ in layers], len(x))
+        works["products"] = library_products([w.shape for layers in perceptron.layers for w, _ in layers], rows)
     return {way: 1e3 * seconds for way, seconds in time_in_turns(works).items()}
 
 

@@ -197,7 +197,9 @@ TESTS = Path(__file__).parent
 # into other kernels and run nowhere else.
 TESTED_THROUGH_OPS = {
     **{name: name for name in ("filter_bank", "gabor", "grid_lookup", "grid_mlp", "multiplicative", "polynomial")},
+    "fourier_mlp": "fourier_mlp",
     "level_filter": "grid_lookup",
+    "mlp_step": "fourier_mlp",
     "jit": "mlp",
     "llvm": "matmul",
     "rowwise": "mlp",

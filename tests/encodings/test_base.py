@@ -17,7 +17,7 @@ def test_what_is_inherited() -> None:
     encoding = Twice(2, 4)
     assert encoding.first_bound().tolist() == [0.25] * 4
     assert (encoding.smoothness().item(), encoding.smoothness("mean").item(), encoding.parsimony().item()) == (0, 0, 0)
-    assert encoding.grid_features() is None
+    assert encoding.compiled_features() is None
 
 
 def test_an_encoding_that_does_not_adapt_looks_at_nothing() -> None:

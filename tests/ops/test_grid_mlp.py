@@ -14,13 +14,13 @@ from torch import Tensor
 from alfilter.core import grid as grids
 from alfilter.core import hash_grid, layers, level_decoders, level_filter
 from alfilter.core.hash_grid import Layout
+from alfilter.core.residual_loss import ResidualLoss
+from alfilter.ops.compiled_step import Perceptrons
 from alfilter.ops.grid_mlp import (
     GridFeatures,
     GridField,
     GridGradient,
     LevelFilter,
-    Perceptrons,
-    ResidualLoss,
 )
 from alfilter.runtime.flat_params import FlatLayout
 

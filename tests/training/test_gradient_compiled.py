@@ -1,4 +1,4 @@
-"""Steps of grid fields in one compiled call: the gradient of autograd, the same bits again, resumed to the bit."""
+"""Steps in one compiled call: the gradient of autograd, the same bits again, resumed to the bit."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from alfilter.errors import UserError
 from alfilter.methods import Field, build
 from alfilter.networks import MLP
 from alfilter.runtime.flat_params import FlatLayout
+from alfilter.runtime.ways import use_way
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask, SdfTask
 from alfilter.tasks.base import Task
@@ -29,7 +30,15 @@ from alfilter.training.adam import Adam
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient, has_compiled_step
 from alfilter.training.loop import make_optimiser
 
-METHODS = ["hash-grid", "octree", "diner", "al-grid"]
+GRIDS = ["hash-grid", "octree", "diner", "al-grid"]
+NETWORKS: dict[str, dict[str, Any]] = {
+    "al-sine": {"levels": 3, "grid": 5, "coordinates": True, "bandwidth": 4.0},
+    "al-relu": {"levels": 3, "grid": 5},
+    "siren": {},
+    "pe-mlp": {"levels": 3},
+    "fourier-features": {"features": 9},
+}
+METHODS = [*GRIDS, *NETWORKS]
 SETTING = Training(micro=100, batch=400, fill=0.5, tv=1e-3, lr=1e-2, lr_encoding=1e-2)
 
 
@@ -38,6 +47,9 @@ def image(observe: str = "random:0.5") -> ImageTask:
 
 
 def field_of(method: str, dims: int = 2, channels: int = 3) -> Field:
+    if method in NETWORKS:
+        small = {"width": 20, "depth": 2, **NETWORKS[method]}
+        return build(method, in_dim=dims, out_dim=channels, samples=(40, 30, 20)[:dims], seed=3, **small)
     if method != "al-grid":
         return build(method, in_dim=dims, out_dim=channels, samples=(40, 30, 20)[:dims], seed=3)
     generator = torch.Generator().manual_seed(3)
@@ -72,13 +84,14 @@ def test_the_gradient_is_that_of_autograd(method: str, cores: int, monkeypatch: 
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
 
 
-def test_the_gradient_with_levels_of_detail(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", ["al-grid", "al-sine"])
+def test_the_gradient_with_levels_of_detail(method: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Area means with α capped, and the price of a level."""
     task, setting = image("all"), Training(batch=400, micro=100, detail=0.5, parsimony=0.1)
-    terms, actual = gradient_of(field_of("al-grid"), task, setting)
+    terms, actual = gradient_of(field_of(method), task, setting)
     assert set(terms) == {"data", "detail", "parsimony"}
     monkeypatch.setattr(gradient, "has_compiled_step", lambda *_: False)
-    expected_terms, expected = gradient_of(field_of("al-grid"), task, setting)
+    expected_terms, expected = gradient_of(field_of(method), task, setting)
     assert terms == pytest.approx(expected_terms, rel=1e-5)
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5 * expected.abs().max().item())
 
@@ -106,7 +119,7 @@ def test_parsimony_is_a_share_of_the_error() -> None:
 
 
 @pytest.mark.parametrize("rule", ["source", "graded"])
-@pytest.mark.parametrize("method", ["hash-grid", "octree", "al-grid"])
+@pytest.mark.parametrize("method", ["hash-grid", "octree", "al-grid", "al-sine", "siren"])
 def test_shapes(method: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ball = trimesh.creation.icosphere(subdivisions=2)
     results = []
@@ -284,7 +297,11 @@ def gradient_of_step(field: Field, task: ImageTask, setting: Training, step: int
 def test_what_has_no_compiled_step() -> None:
     task, field = image("all"), field_of("hash-grid")
     assert has_compiled_step(field, task)
-    assert not has_compiled_step(field_of("siren"), task)
+    assert has_compiled_step(field_of("siren"), task)
+    with use_way("layers"):
+        assert not has_compiled_step(field_of("siren"), task)
+        assert has_compiled_step(field, task)
+    assert not has_compiled_step(field_of("gauss"), task)
     assert field.double().compiled() is None
     frozen = field_of("hash-grid")
     frozen.encoding.requires_grad_(False)

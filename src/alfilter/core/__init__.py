@@ -4,6 +4,7 @@ from alfilter.core.filter import band_response, scale_response, stable_sigmoid
 from alfilter.core.fourier import (
     channel_scales,
     dyadic_encoding,
+    dyadic_rates,
     encoded_dim,
     filtered_encoding,
     random_features,
@@ -19,6 +20,7 @@ __all__ = [
     "band_response",
     "channel_scales",
     "dyadic_encoding",
+    "dyadic_rates",
     "encoded_dim",
     "filtered_encoding",
     "interpolate",

@@ -37,6 +37,16 @@ def dyadic_encoding(x: Tensor, levels: int) -> Tensor:
     return pairs.flatten(-3)  # (..., 2dL)
 
 
+def dyadic_rates(in_dim: int, levels: int) -> Tensor:
+    """The angles of `dyadic_encoding` as a matrix: (L d, d), of which each has a sine and a cosine.
+
+    >>> (dyadic_rates(in_dim=2, levels=2) / math.pi).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 2.0]]
+    """
+    scales = math.pi * 2.0 ** torch.arange(levels, dtype=torch.float32)
+    return (scales[:, None, None] * torch.eye(in_dim)).flatten(0, 1)
+
+
 def random_features(x: Tensor, frequencies: Tensor) -> Tensor:
     """[sin(2π B x), cos(2π B x)] for fixed frequencies B, the Fourier features of Tancik et al.
 

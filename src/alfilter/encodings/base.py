@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.errors import UserError
+from alfilter.ops.fourier_mlp import FourierFeatures
 from alfilter.ops.grad_buffers import grad_buffers
 from alfilter.ops.grid_mlp import GridFeatures
 
@@ -91,8 +92,8 @@ class Encoding(nn.Module, ABC):
         del cycles
         raise UserError(_NO_FILTER)
 
-    def grid_features(self) -> GridFeatures | None:
-        """What `forward` looks up, if it is a lookup on grids and nothing else: training has a faster way to do it.
+    def compiled_features(self) -> GridFeatures | FourierFeatures | None:
+        """What `forward` computes, as data, if it is a lookup on grids or waves: training has a faster way to do it.
 
         An encoding that overrides `forward` must override this as well.
         """

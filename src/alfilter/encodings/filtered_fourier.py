@@ -8,11 +8,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from alfilter.core import encoded_dim, scale_response
+from alfilter.core import dyadic_rates, encoded_dim, scale_response
 from alfilter.encodings.alpha_grid import AlphaGrid
 from alfilter.encodings.filtered import FilteredEncoding
 from alfilter.encodings.placement import ENDS, Placement
 from alfilter.ops import filtered_encoding
+from alfilter.ops.fourier_mlp import BandFilter, FourierFeatures
 
 
 class FilteredFourier(FilteredEncoding):
@@ -57,6 +58,11 @@ class FilteredFourier(FilteredEncoding):
             self.placement.inside(x), alpha, self.levels, self.bandwidth, self.kappa
         )  # (..., C_N)
         return torch.cat((x, filtered), dim=-1) if self.coordinates else filtered
+
+    def compiled_features(self) -> FourierFeatures:
+        band = BandFilter(self.alpha.values, self.alpha.unit, self.bandwidth, self.kappa)
+        rates, place = dyadic_rates(self.in_dim, self.levels), self.placement
+        return FourierFeatures(rates, place.scale, place.shift, coordinates=self.coordinates, filter=band)
 
     def response(self, alpha: Tensor) -> Tensor:
         """H̄_j(α) of every dyadic scale. alpha: (...) → (..., L)."""

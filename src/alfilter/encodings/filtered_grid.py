@@ -64,7 +64,7 @@ class FilteredGrid(FilteredEncoding):
         features = self.by_level(x)
         return (features * self.response(alpha).unsqueeze(-1)).flatten(-2)
 
-    def grid_features(self) -> GridFeatures | None:
+    def compiled_features(self) -> GridFeatures | None:
         """None for a finite band, whose response is a difference."""
         if self.bandwidth is not None:
             return None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
-from alfilter.core import dyadic_encoding, encoded_dim, random_features
+from alfilter.core import dyadic_encoding, dyadic_rates, encoded_dim, random_features
 from alfilter.encodings.base import Encoding
 from alfilter.encodings.placement import ENDS, Placement
+from alfilter.ops.fourier_mlp import FourierFeatures
 
 
 class Identity(Encoding):
@@ -18,6 +21,9 @@ class Identity(Encoding):
 
     def forward(self, x: Tensor) -> Tensor:
         return x
+
+    def compiled_features(self) -> FourierFeatures:
+        return FourierFeatures(torch.zeros(0, self.in_dim), coordinates=True)
 
 
 class Fourier(Encoding):
@@ -33,6 +39,9 @@ class Fourier(Encoding):
 
     def forward(self, x: Tensor) -> Tensor:
         return dyadic_encoding(self.placement.inside(x), self.levels)
+
+    def compiled_features(self) -> FourierFeatures:
+        return FourierFeatures(dyadic_rates(self.in_dim, self.levels), self.placement.scale, self.placement.shift)
 
 
 class RandomFourier(Encoding):
@@ -50,3 +59,6 @@ class RandomFourier(Encoding):
 
     def forward(self, x: Tensor) -> Tensor:
         return random_features(x, self.frequencies)
+
+    def compiled_features(self) -> FourierFeatures:
+        return FourierFeatures((2 * math.pi) * self.frequencies, interleaved=False)

@@ -48,7 +48,7 @@ class HashGrid(Encoding):
     def forward(self, x: Tensor) -> Tensor:
         return lookup(self.table, x, self.layout, coordinates=self.coordinates)
 
-    def grid_features(self) -> GridFeatures:
+    def compiled_features(self) -> GridFeatures:
         return GridFeatures(self.table, self.layout, coordinates=self.coordinates)
 
     def by_level(self, x: Tensor) -> Tensor:

@@ -68,7 +68,7 @@ class Octree(Encoding):
     def forward(self, x: Tensor) -> Tensor:
         return lookup(self.table, x, self.layout, nodes=self.rows, coordinates=True)
 
-    def grid_features(self) -> GridFeatures:
+    def compiled_features(self) -> GridFeatures:
         return GridFeatures(self.table, self.layout, nodes=self.rows, coordinates=True)
 
     def by_level(self, x: Tensor) -> Tensor:

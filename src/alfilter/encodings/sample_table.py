@@ -55,7 +55,7 @@ class SampleTable(Encoding):
         # the nearest row is a constant around every sample: no gradient of the place
         return lookup(self.table, x.detach() if self.between == "nearest" else x, self.layout, snap=self._snap())
 
-    def grid_features(self) -> GridFeatures | None:
+    def compiled_features(self) -> GridFeatures | None:
         """None where places must be checked."""
         return None if self.between == "refuse" else GridFeatures(self.table, self.layout, snap=self._snap())
 

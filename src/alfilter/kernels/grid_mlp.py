@@ -16,30 +16,12 @@ from alfilter.kernels.gemm import whole_vectors
 from alfilter.kernels.grid_lookup import Corners, Levels, add_levels, corner_buffers, read_levels
 from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.level_filter import alpha_gradient, respond
-from alfilter.kernels.mlp import (
-    BLOCK,
-    RELU,
-    SINE,
-    block_backward,
-    block_forward,
-    pack_weights,
-    panel_offsets,
-    restore_weight_order,
-    stride,
-    widest_row,
-)
+from alfilter.kernels.mlp import BLOCK
+from alfilter.kernels.mlp_step import Loss as Loss
+from alfilter.kernels.mlp_step import Perceptron as Perceptron
+from alfilter.kernels.mlp_step import add_gradient, block_buffers, block_gradient, empty_layers, layers_of, load_layers
 
 TILE = 2048  # points whose features are in the second cache, beside the rows of a level
-
-
-class Loss(NamedTuple):
-    """factor w_i Σ_c |shift_c + scale_c z_ic - y_ic|^power, with w_i in the last column of y if weighted, else 1."""
-
-    power: Any
-    weighted: Any
-    factor: Any
-    shift: Any
-    scale: Any
 
 
 class Filter(NamedTuple):
@@ -53,78 +35,6 @@ class Filter(NamedTuple):
     kappa: Any
     edges: Any
     cap: Any
-
-
-class Perceptron(NamedTuple):
-    """sizes: (layers + 1,), inputs to outputs. starts: (2 layers,), where weights and biases of each layer begin.
-
-    coordinates: whether x comes before the features. kind, omega: of the activation.
-    """
-
-    sizes: Any
-    starts: Any
-    kind: Any
-    omega: Any
-    coordinates: Any
-
-
-@njit(nogil=True)
-def network_size(sizes: Any) -> int:
-    """Weights and biases of all layers."""
-    total = 0
-    for l in range(len(sizes) - 1):
-        total += (sizes[l] + 1) * sizes[l + 1]
-    return total
-
-
-@njit(nogil=True)
-def hidden_width(sizes: Any) -> int:
-    """Numbers per point in all hidden layers."""
-    total = 0
-    for l in range(1, len(sizes) - 1):
-        total += stride(sizes[l])
-    return total
-
-
-@njit(nogil=True)
-def _collect(flat: Any, starts: Any, sizes: Any, out: Any) -> None:
-    """Weights and biases of all layers in one array, as `kernels.mlp` reads them."""
-    at = 0
-    for l in range(len(sizes) - 1):
-        for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
-            first = starts[2 * l + part]
-            for i in range(count):
-                out[at + i] = flat[first + i]
-            at += count
-
-
-@njit(nogil=True)
-def _distribute(params: Any, starts: Any, sizes: Any, flat: Any) -> None:
-    """flat += what `_collect` would take from spare."""
-    at = 0
-    for l in range(len(sizes) - 1):
-        for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
-            first = starts[2 * l + part]
-            for i in range(count):
-                flat[first + i] += params[at + i]
-            at += count
-
-
-@njit(fastmath=FAST, nogil=True)
-def loss_block(output: Any, y: Any, first: int, count: int, loss: Loss, grad: Any) -> float:
-    """The loss of a block of outputs (m, c …), as a double; grad (m, c …) = its gradient by them."""
-    total, channels = 0.0, len(loss.shift)
-    for i in range(count):
-        weight = loss.factor * (y[first + i, channels] if loss.weighted else f4(1))
-        for c in range(channels):
-            error = loss.shift[c] + loss.scale[c] * output[i, c] - y[first + i, c]
-            if loss.power == 2:
-                total += np.float64(weight * error * error)
-                grad[i, c] = f4(2) * weight * error * loss.scale[c]
-            else:
-                total += np.float64(weight * abs(error))
-                grad[i, c] = weight * np.sign(error) * loss.scale[c]
-    return total
 
 
 @njit(fastmath=FAST, nogil=True)
@@ -162,18 +72,11 @@ def grid_mlp_gradient(
     there is no filter, of which nothing is compiled then; values: A, (nodes, 1). by_alpha: as large, or without rows if
     its gradient is not wanted.
     """
-    sizes, kind = network.sizes, network.kind
+    sizes = network.sizes
     inputs, dims, size = sizes[0], len(x), table.shape[1]
     skip = dims if network.coordinates else 0
-    params = np.empty(network_size(sizes), np.float32)
-    _collect(flat, network.starts, sizes, params)
-    sums = np.zeros(len(params), np.float32)
-    forward_panels, backward_panels = (
-        np.empty(panel_offsets(sizes, False)[-1], f4),
-        np.empty(panel_offsets(sizes, True)[-1], f4),
-    )
-    pack_weights(params, sizes, False, forward_panels)
-    pack_weights(params, sizes, True, backward_panels)
+    layers = load_layers(flat, network.starts, sizes, layers_of(empty_layers(1, sizes), 0))
+    blocks = block_buffers(sizes, network.kind)
     tile = min(TILE, end - begin)
     buffers, features = corner_buffers(dims), np.empty((tile, whole_vectors(inputs)), f4)
     if filtered is None:
@@ -182,11 +85,6 @@ def grid_mlp_gradient(
         by_features = np.empty((tile, whole_vectors(inputs)), f4) if len(by_alpha) > 0 else features
         response = np.empty((len(filtered.edges), tile), f4)
         alpha, by_capped = np.empty((tile, 1), f4), np.empty(tile, f4)
-    hidden = np.empty(BLOCK * hidden_width(sizes), f4)
-    slopes = np.empty(len(hidden) if kind == SINE else 0, f4)
-    widest = widest_row(sizes)
-    block_grad, spare = np.empty((BLOCK, widest), f4), np.empty((BLOCK, widest), f4)
-    output = np.empty((BLOCK, stride(sizes[-1])), f4)
     total = 0.0
     for first in range(begin, end, tile):
         count = min(tile, end - first)
@@ -199,21 +97,14 @@ def grid_mlp_gradient(
         for low in range(0, count, BLOCK):
             m = min(BLOCK, count - low)
             block, by_block = features[low : low + m, :inputs], by_features[low : low + m, : whole_vectors(inputs)]
-            block_forward(
-                block, 0, BLOCK, sizes, params, forward_panels, kind, network.omega, hidden, slopes, output, True
-            )
-            total += loss_block(output, y, first + low, m, loss, block_grad)
-            block_backward(
-                block_grad, spare, block, 0, BLOCK, sizes, backward_panels, kind, hidden, slopes, sums, by_block
-            )
+            total += block_gradient(block, y, first + low, loss, network, layers, blocks, by_block)
             if filtered is not None and len(by_alpha) > 0:  # while both are in cache
                 own = features[low : low + m], by_features[low : low + m]
                 alpha_gradient(*own, skip, size, filtered.kappa, response, low, by_capped[low : low + m])
         add_levels(x, first, levels, response, by_features[:count], skip, by_table, buffers)
         if filtered is not None and len(by_alpha) > 0:
             add_alpha(x, first, filtered, alpha[:count], by_capped, by_alpha, buffers)
-    restore_weight_order(sums, sizes)
-    _distribute(sums, network.starts, sizes, by_flat)
+    add_gradient(layers, network.starts, sizes, by_flat)
     return total
 
 
@@ -240,23 +131,14 @@ def grid_decoders_gradient(
     """
     sizes, dims, count_levels = network.sizes, len(x), len(levels.first)
     inputs, size = sizes[0], table.shape[1]
-    params = np.empty((count_levels, network_size(sizes)), f4)
-    sums = np.zeros(params.shape, np.float32)
-    forward_panels = np.empty((count_levels, panel_offsets(sizes, False)[-1]), f4)
-    backward_panels = np.empty((count_levels, panel_offsets(sizes, True)[-1]), f4)
+    decoders, blocks = empty_layers(count_levels, sizes), block_buffers(sizes, network.kind)
     for l in range(count_levels):
-        _collect(flat, network.starts[l], sizes, params[l])
-        pack_weights(params[l], sizes, False, forward_panels[l])
-        pack_weights(params[l], sizes, True, backward_panels[l])
+        load_layers(flat, network.starts[l], sizes, layers_of(decoders, l))
     shared = Loss(loss.power, loss.weighted, loss.factor / f4(count_levels), loss.shift, loss.scale)
     tile = min(TILE, end - begin)
     buffers, response = corner_buffers(dims), np.empty((0, 0), f4)
     features = np.empty((tile, dims + count_levels * size), f4)
     level_inputs, by_input = np.empty((count_levels, BLOCK, inputs), f4), np.empty((BLOCK, whole_vectors(inputs)), f4)
-    hidden = np.empty(BLOCK * hidden_width(sizes), f4)
-    widest = widest_row(sizes)
-    block_grad, spare = np.empty((BLOCK, widest), f4), np.empty((BLOCK, widest), f4)
-    output = np.empty((BLOCK, stride(sizes[-1])), f4)
     total = 0.0
     for first in range(begin, end, tile):
         count = min(tile, end - first)
@@ -270,31 +152,14 @@ def grid_decoders_gradient(
             _sum_levels(rows, dims, size, level_inputs)
             for l in range(count_levels - 1, -1, -1):
                 block = level_inputs[l, :m, :inputs]
-                block_forward(
-                    block, 0, BLOCK, sizes, params[l], forward_panels[l], RELU, f4(1), hidden, hidden, output, True
-                )
-                error = loss_block(output, y, first + low, m, shared, block_grad)
+                layers, by_block = layers_of(decoders, l), by_input[:m, 0:]
+                error = block_gradient(block, y, first + low, shared, network, layers, blocks, by_block)
                 total += error if l == count_levels - 1 else 0.0
-                block_backward(
-                    block_grad,
-                    spare,
-                    block,
-                    0,
-                    BLOCK,
-                    sizes,
-                    backward_panels[l],
-                    RELU,
-                    hidden,
-                    hidden,
-                    sums[l],
-                    by_input[:m, 0:],
-                )
                 for i in range(m):  # a level's features are part of its own sum and of all finer ones
                     for f in range(size):
                         at = dims + l * size + f
                         rows[i, at] = by_input[i, dims + f] + (rows[i, at + size] if l < count_levels - 1 else f4(0))
         add_levels(x, first, levels, response, features[:count], dims, by_table, buffers)
     for l in range(count_levels):
-        restore_weight_order(sums[l], sizes)
-        _distribute(sums[l], network.starts[l], sizes, by_flat)
+        add_gradient(layers_of(decoders, l), network.starts[l], sizes, by_flat)
     return total * count_levels

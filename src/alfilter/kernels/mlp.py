@@ -61,7 +61,7 @@ def _hidden_rows(hidden: Any, sizes: Any, layer: int, points: int) -> Any:
 
 
 @njit(nogil=True)
-def _saved_width(sizes: Any) -> int:
+def hidden_width(sizes: Any) -> int:
     """Numbers per point in all hidden layers."""
     total = 0
     for l in range(1, len(sizes) - 1):
@@ -277,7 +277,7 @@ def level_decoders_forward(features: Any, dims: int, sizes: Any, params: Any, ou
     for l in range(levels):
         pack_weights(params[l], sizes, False, panels[l])
     inputs = np.empty((levels, BLOCK, sizes[0]), np.float32)
-    hidden = np.empty(BLOCK * _saved_width(sizes), np.float32)
+    hidden = np.empty(BLOCK * hidden_width(sizes), np.float32)
     output, width = np.empty((BLOCK, stride(sizes[-1])), np.float32), sizes[-1]
     for first in range(0, points, BLOCK):
         end = min(first + BLOCK, points)
@@ -304,7 +304,7 @@ def level_decoders_backward(
         pack_weights(params[l], sizes, False, forward_panels[l])
         pack_weights(params[l], sizes, True, backward_panels[l])
     inputs = np.empty((levels, BLOCK, sizes[0]), np.float32)
-    hidden = np.empty(BLOCK * _saved_width(sizes), np.float32)
+    hidden = np.empty(BLOCK * hidden_width(sizes), np.float32)
     widest = widest_row(sizes)
     block_grad, spare = np.empty((BLOCK, widest), np.float32), np.empty((BLOCK, widest), np.float32)
     by_input, width = np.empty((BLOCK, stride(sizes[0])), np.float32), sizes[-1]

@@ -75,11 +75,11 @@ class Field(nn.Module):
         self.encoding.adapt(Situation(step, progress, samples, errors))
 
     def compiled(self) -> CompiledField | None:
-        """A compiled twin for training: of a lookup on grids and a perceptron on it; None if this is something else.
+        """A compiled twin for training: of a perceptron on grids, waves or coordinates; None if this is something else.
 
         All of the field's parameters are learned there, and nothing else.
         """
-        features, network = self.encoding.grid_features(), self.network.perceptrons()
+        features, network = self.encoding.compiled_features(), self.network.perceptrons()
         if features is None or network is None:
             return None
         twin = features.field(network, self.shift, self.scale)

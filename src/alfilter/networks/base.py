@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from alfilter.errors import UserError
-from alfilter.ops.grid_mlp import Perceptrons
+from alfilter.ops.compiled_step import Perceptrons
 
 
 class Network(nn.Module, ABC):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from alfilter.core.level_decoders import level_inputs
 from alfilter.networks.base import Network
 from alfilter.networks.mlp import MLP
-from alfilter.ops.grid_mlp import Perceptrons
+from alfilter.ops.compiled_step import Perceptrons
 from alfilter.ops.level_decoders import level_values
 
 

@@ -13,7 +13,7 @@ from alfilter.core.activations import ACTIVATIONS as FUNCTIONS
 from alfilter.errors import UserError, nearest
 from alfilter.networks.base import Network, uniform
 from alfilter.ops import perceptron
-from alfilter.ops.grid_mlp import Perceptrons
+from alfilter.ops.compiled_step import Perceptrons
 
 PERIODIC = ("sine", "hosc", "finer", "finer-full")  # layers that start as SIREN's, all others as torch's linear ones
 ACTIVATIONS = ("relu", "gauss", "wavelet", "sinc", *PERIODIC)

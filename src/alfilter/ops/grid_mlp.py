@@ -6,19 +6,16 @@ one call per step: values, loss and the gradients of table, α, weights and bias
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from alfilter.core.hash_grid import PRIMES, Layout
-from alfilter.core.layers import Layers
 from alfilter.core.residual_loss import ResidualLoss
-from alfilter.kernels.dispatch import can_use_kernels, load_kernels
+from alfilter.kernels.dispatch import load_kernels
+from alfilter.ops.compiled_step import FlatNumbers, Perceptrons, can_compile
 from alfilter.ops.grid_lookup import columns, kernel_levels, level_edges
-from alfilter.ops.mlp import BLOCKED_ACTIVATIONS, can_block
 
 _NONE = np.empty(0, np.float32)
 
@@ -52,16 +49,6 @@ class GridFeatures:
 
 
 @dataclass(frozen=True)
-class Perceptrons:
-    """A perceptron on the features; or by level, one for each of them on [x, g_1 + … + g_l]."""
-
-    layers: Sequence[Layers]
-    activation: str = "relu"
-    omega: float = 1.0
-    by_level: bool = False
-
-
-@dataclass(frozen=True)
 class GridField:
     """v(x) = shift + scale ⊙ network(features(x)). shift, scale: (c,)."""
 
@@ -73,16 +60,15 @@ class GridField:
     def tensors(self) -> list[Tensor]:
         """Everything that is learned."""
         features = [self.features.table, *([self.features.filter.values] if self.features.filter else [])]
-        return [*features, *(t for perceptron in self.network.layers for layer in perceptron for t in layer)]
+        return [*features, *self.network.tensors()]
 
     def has_kernel(self) -> bool:
         """Whether `GridGradient` can do it: on this device, in this precision, with these widths."""
         network, features = self.network, self.features
-        weights = [[weight for weight, _ in perceptron] for perceptron in network.layers]
         return (
-            all(can_use_kernels(t.detach().view(1, -1)) and t.is_contiguous() for t in self.tensors())
+            can_compile(self.tensors())
+            and network.has_kernel()
             and features.layout.dims <= len(PRIMES)
-            and all(len(each) > 1 and can_block(network.activation, each) for each in weights)
             and not (network.by_level and (network.activation != "relu" or features.filter or not features.coordinates))
             and not (features.filter and features.nodes is not None)
         )
@@ -114,11 +100,10 @@ class GridGradient:
         self.loss, self.by_level = loss, field.network.by_level
         self._kernels = load_kernels("grid_mlp")
         self._range = field.shift.numpy(), field.scale.numpy()
-        self._numbers, self._gradient = numbers.numpy(), gradient.numpy()
-        self._begin = numbers.data_ptr()
+        self._flat = FlatNumbers(numbers, gradient)
         features, network = field.features, field.network
         levels = kernel_levels(features.layout, features.nodes, features.snap)
-        self._table, self._by_table = self._both(features.table, features.table.shape[1])
+        self._table, self._by_table = self._flat.rows(features.table, features.table.shape[1])
         self._levels, self._filter = levels, features.filter
         if features.filter is not None:
             cells = tuple(size - 1 for size in features.filter.values.shape[:-1])
@@ -126,19 +111,11 @@ class GridGradient:
             self._alpha_grid = kernel_levels(Layout.of([cells])), np.float32(features.filter.unit)
             self._edges, self._values = (
                 (np.float32(features.filter.kappa), edges),
-                self._both(features.filter.values, 1),
+                self._flat.rows(features.filter.values, 1),
             )
         else:
             self._values = _NONE.reshape(0, 1), _NONE.reshape(0, 1)
-        starts = [[self._start(t) for layer in perceptron for t in layer] for perceptron in network.layers]
-        sizes = np.array([network.layers[0][0][0].shape[1], *(len(weight) for weight, _ in network.layers[0])])
-        self._network = self._kernels.Perceptron(
-            sizes,
-            np.array(starts if network.by_level else starts[0]),
-            BLOCKED_ACTIVATIONS[network.activation],
-            np.float32(network.omega),
-            features.coordinates,
-        )
+        self._network = self._flat.network(self._kernels, network, features.coordinates)
 
     def __call__(self, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None, settled: bool = False) -> float:
         """factor times the loss at x (n, d) with targets y (n, c), or (n, c + 1) if weighted.
@@ -154,7 +131,7 @@ class GridGradient:
         if self.by_level:
             return float(
                 self._kernels.grid_decoders_gradient(
-                    *points, self._network, self._numbers, self._by_table, self._gradient
+                    *points, self._network, self._flat.values, self._by_table, self._flat.gradient
                 )
             )
         level_filter = None
@@ -168,19 +145,9 @@ class GridGradient:
                 level_filter,
                 values,
                 self._network,
-                self._numbers,
+                self._flat.values,
                 self._by_table,
                 by_values[:0] if settled else by_values,
-                self._gradient,
+                self._flat.gradient,
             )
         )
-
-    def _start(self, tensor: Tensor) -> int:
-        """Where a tensor begins among the numbers."""
-        return (tensor.data_ptr() - self._begin) // tensor.element_size()
-
-    def _both(self, tensor: Tensor, width: int) -> tuple[Any, Any]:
-        """A tensor's rows among the numbers, and their gradient's."""
-        first = self._start(tensor)
-        part = slice(first, first + tensor.numel())
-        return self._numbers[part].reshape(-1, width), self._gradient[part].reshape(-1, width)

@@ -110,7 +110,7 @@ class GradientWorkers:
         for i, (p, buffer) in enumerate(zip(self._params, self._buffers[0], strict=True)):
             learned = self._compiled or any(share.reached[i] for share in shares)
             p.grad = buffer if learned and p.data_ptr() not in fixed else None
-        self.processes.all_reduce_gradients(self.replicas[0].parameters())
+        self.processes.all_reduce_gradients(self._params)
 
     def add_penalty(self, penalty: Tensor) -> float:
         """Add the gradient of a term that is no sum over samples; the term itself.
@@ -321,8 +321,22 @@ def accumulate_gradient(
 
 
 def has_compiled_step(field: Field, task: Task) -> bool:
-    """Whether a worker's share of a step can be one compiled call: a grid, and a loss that is a power of the error."""
+    """Whether a worker's share of a step can be one compiled call: a perceptron on a grid, or in blocks on waves or
+    coordinates, and a loss that is a power of the error.
+    """
     return task.residual_loss() is not None and field.compiled() is not None
+
+
+def gradient_of_chunks(field: Field, task: Task) -> Callable[[Chunk], float]:
+    """A function that computes the gradient of the mean loss of some samples as a worker does, and leaves it there."""
+    if not has_compiled_step(field, task):
+        return lambda chunk: _backward(field, task, chunk, len(chunk[0]))
+    layout = FlatLayout(list(field.parameters()))
+    numbers = torch.zeros(layout.total)
+    for place, p in zip(layout.views(numbers), field.parameters(), strict=True):
+        p.data = place.copy_(p.data)
+    step = _compiled_steps(field, task, numbers, torch.zeros(1, layout.total))[0]
+    return lambda chunk: step(*chunk, 1 / len(chunk[0]))
 
 
 def _compiled_steps(field: Field, task: Task, params: Tensor, sums: Tensor) -> list[Callable[..., float]]:

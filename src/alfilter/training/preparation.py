@@ -6,16 +6,15 @@ import copy
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
 
 from alfilter.config import Training
 from alfilter.methods import Field
 from alfilter.runtime.distributed import Processes
 from alfilter.runtime.thread_pool import workers
 from alfilter.runtime.ways import WAYS, fastest_way, library_products, time_in_turns, use_way
-from alfilter.tasks.base import Task
+from alfilter.tasks.base import Chunk, Task
 from alfilter.training.adam import Adam
-from alfilter.training.gradient import has_compiled_step
+from alfilter.training.gradient import gradient_of_chunks, has_compiled_step
 from alfilter.training.precompile import precompile
 
 _HOPELESS = 0.9  # of the default's time: with passes between them, products that take longer gain nothing
@@ -42,8 +41,10 @@ def _agreed(field: Field, task: Task, setting: Training, optimiser: Adam, proces
 
 
 def choose_way(field: Field, task: Task, setting: Training, optimiser: Adam) -> str:
-    """The fastest way on this machine. A step that is one compiled call has no other that comes near it."""
-    if next(field.parameters()).device.type != "cpu" or has_compiled_step(field, task):
+    """The fastest way on this machine. A grid's step is one compiled call whatever the way; no other comes near it."""
+    with use_way(WAYS[1]):
+        is_grid = has_compiled_step(field, task)
+    if is_grid or next(field.parameters()).device.type != "cpu":
         return WAYS[0]
     rows = min(setting.micro, -(-task.batch_size(setting.batch) // workers()))
     kind = repr((field.spec, [tuple(p.shape) for p in field.parameters()], type(task).__qualname__, rows))
@@ -56,28 +57,32 @@ def measure_ways(field: Field, task: Task, setting: Training, optimiser: Adam, r
     The library's products alone are measured first, so that where they take as long as everything nothing is compiled
     that no fit will call.
     """
-    x = task.load(task.pieces(0, 0, setting.batch, rows)[0])[0]
+    chunk = task.load(task.pieces(0, 0, setting.batch, rows)[0])
     with torch.random.fork_rng(devices=[]):
-        default, perceptron = one_pass(field, x, WAYS[0], task, setting, optimiser), field.network.perceptrons()
+        default, perceptron = one_pass(field, chunk, WAYS[0], task, setting, optimiser), field.network.perceptrons()
         if perceptron is not None:
-            products = library_products([weight.shape for layers in perceptron.layers for weight, _ in layers], len(x))
+            products = library_products(
+                [weight.shape for layers in perceptron.layers for weight, _ in layers], len(chunk[0])
+            )
             first = time_in_turns({WAYS[0]: default, "products": products})
             if first["products"] > _HOPELESS * first[WAYS[0]]:
                 return {WAYS[0]: first[WAYS[0]]}
-        others = {way: one_pass(field, x, way, task, setting, optimiser) for way in WAYS[1:]}
+        others = {way: one_pass(field, chunk, way, task, setting, optimiser) for way in WAYS[1:]}
         return time_in_turns({WAYS[0]: default, **others})
 
 
-def one_pass(field: Field, x: Tensor, way: str, task: Task, setting: Training, optimiser: Adam) -> Callable[[], None]:
-    """The values of a copy of the field at x and their gradient, computed this way; its kernels are compiled."""
+def one_pass(
+    field: Field, chunk: Chunk, way: str, task: Task, setting: Training, optimiser: Adam
+) -> Callable[[], None]:
+    """The gradient of the loss of a copy of the field on some samples, computed this way; its kernels are compiled."""
     replica = copy.deepcopy(field)
     with use_way(way):
         precompile(field, task, setting, optimiser)
+        learn = gradient_of_chunks(replica, task)
 
     def run() -> None:
         with use_way(way):
             replica.zero_grad(set_to_none=True)
-            values = replica.scales(x)
-            torch.autograd.backward(values, torch.ones_like(values))
+            learn(chunk)
 
     return run
