@@ -7,9 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alfilter.experiments.compare.interpolators import bicubic
+from alfilter.experiments.compare.interpolators import bicubic, linear_pixels
 from alfilter.inpainting import grid as filling
-from alfilter.inpainting.grid import Smoothness, bands, chosen, fill, kinds, plain_bending, pyramid, structure_tensor
+from alfilter.inpainting.grid import (
+    Smoothness,
+    bands,
+    chosen,
+    fill,
+    gap_of,
+    kinds,
+    plain_bending,
+    pyramid,
+    structure_tensor,
+)
 
 NEAR = kinds(2.0)["near edges"]
 PLATES = kinds(2.0)["plates"]
@@ -45,10 +55,12 @@ def test_a_plane_is_kept(slopes, share, seed, name):
 
 
 @pytest.mark.parametrize("name", ["near edges", "far edges", "plates"])
-def test_what_is_seen_stays_and_nothing_else_is_read(name):
-    picture, seen = disc(), every_other((48, 48))
+@pytest.mark.parametrize("spacing", [2, 5])
+def test_what_is_seen_stays_and_nothing_else_is_read(name, spacing):
+    picture, seen = disc(), np.zeros((48, 48), bool)
+    seen[::spacing, ::spacing] = True
     spoiled = np.where(seen[..., None], picture, np.float32(np.nan))
-    first, second = (fill(values, seen, kinds(2.0)[name]) for values in (picture, spoiled))
+    first, second = (fill(values, seen, kinds(spacing)[name]) for values in (picture, spoiled))
     assert np.array_equal(first[seen], picture[seen])
     assert np.array_equal(first, second)
     assert first.dtype == np.float32
@@ -127,6 +139,24 @@ def test_the_kind_is_chosen_by_what_was_kept_back():
     named = {kind: name for name, kind in kinds(gap).items()}
     assert named[chosen(smooth, seen)] == "plates"
     assert named[chosen(disc(64, 0.3), seen)] == "near edges"
+
+
+def test_sparse_edges_are_nearer_than_by_linear_interpolation():
+    picture, seen = disc(96), np.random.default_rng(0).random((96, 96)) < 0.05
+
+    def error(found):
+        return float(np.mean((found - picture)[~seen] ** 2))
+
+    found = fill(picture, seen, kinds(gap_of(seen))["far edges"])
+    assert error(found) < 0.5 * error(linear_pixels(picture.astype(float), seen))
+
+
+def test_the_way_the_grid_is_cut_into_cells_has_no_side():
+    """Where cells are cut in both ways, a sample in the corner of every cell moves nothing to one side."""
+    ramp = np.broadcast_to(np.arange(33, dtype=np.float32)[:, None, None] / 32, (33, 33, 1))
+    seen = np.zeros((33, 33), bool)
+    seen[::4, ::4] = True
+    assert np.abs(fill(ramp, seen, kinds(4.0)["far edges"]) - ramp).max() < 5e-3
 
 
 def test_few_samples_are_not_divided():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from alfilter.experiments.compare.interpolators import bicubic
 from alfilter.inpainting import lattice
 from alfilter.inpainting.grid import fill, kinds
-from alfilter.inpainting.lattice import centres, is_lattice
+from alfilter.inpainting.lattice import DIAGONAL, STRAIGHT, centres, is_lattice, settled
 
 NEAR = kinds(2.0)["near edges"]
 
@@ -83,6 +83,37 @@ def test_an_edge_is_nearer_than_by_smoothness_alone():
 
     with_scale, without = (error(fill(picture, seen, replace(NEAR, lattice=on))) for on in (True, False))
     assert with_scale < without < error(bicubic(picture.astype(np.float64), seen))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    slopes=st.tuples(st.floats(-0.03, 0.03), st.floats(-0.03, 0.03)),
+    sides=st.tuples(st.integers(16, 21), st.integers(16, 21)),
+    straight=st.booleans(),
+)
+def test_a_plane_is_settled(slopes, sides, straight):
+    rows, columns = np.indices(sides)
+    plane = (0.5 + slopes[0] * rows + slopes[1] * columns)[..., None].astype(np.float32)
+    known = (rows + columns) % 2 == 0 if straight else every_other(sides)
+    assert np.abs(settled(plane, known, STRAIGHT if straight else DIAGONAL, own=0.5) - plane).max() < 1e-4
+
+
+def test_what_is_settled_is_the_minimum_written_out(monkeypatch):
+    """Weights held at a quarter each: the guess, and every known sample the mean of the four unknown around it."""
+    rng = np.random.default_rng(2)
+    u, known = rng.random((10, 11, 1)).astype(np.float32), every_other((10, 11))
+    monkeypatch.setattr(lattice, "_HELD", 1e9)
+    found = settled(u, known, DIAGONAL)
+    unknown = [(y, x) for y in range(1, 10, 2) for x in range(1, 10, 2)]
+    inner = [(y, x) for y in range(2, 9, 2) for x in range(2, 10, 2)]
+    means = np.array([[(abs(y - v) == 1 and abs(x - w) == 1) / 4 for v, w in unknown] for y, x in inner])
+    guess = np.array([u[place][0] for place in unknown], np.float64)
+    samples = np.array([u[place][0] for place in inner], np.float64)
+    expected = np.linalg.solve(3 * np.eye(len(unknown)) + means.T @ means, 3 * guess + means.T @ samples)
+    assert [found[place][0] for place in unknown] == pytest.approx(expected, abs=1e-4)
+    changed = np.zeros((10, 11), bool)
+    changed[1::2, 1::2] = True
+    assert np.array_equal(found[~changed], u[~changed])
 
 
 def test_a_lattice_keeps_what_is_seen_and_reads_nothing_else():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from math import ceil, dist, prod
+from math import ceil, dist, inf, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.inpainting.lattice import centres, is_lattice
+from alfilter.inpainting.lattice import DIAGONAL, STRAIGHT, centres, is_lattice, settled
 from alfilter.kernels.dispatch import kernels_available, load_kernels
 from alfilter.runtime.thread_pool import parallel_map
 
@@ -19,11 +19,12 @@ Array = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Offset = tuple[int, ...]
 
-_LENGTHS = (0.23, 0.33, 0.45, 0.67, 0.9, 1.33, 1.8, 2.67, 3.6)  # of "far edges", in gaps
 _BAND, _FILLED = 1 << 20, 1 << 21  # samples: a minute of one core for a picture, at the most
 _BEFORE = 0.5  # samples over which a signal is smoothed before its slopes are taken
-_ROUNDS = 4
-_TOLERANCE, _MOST = 1e-4, 300  # of the conjugate gradients
+_ROUNDS, _COARSE_ROUNDS = 4, 3
+_TOLERANCE, _WARM, _MOST = 1e-4, 5e-4, 300  # of the conjugate gradients, and where they begin near the end
+_SMALLEST = 8  # samples along an axis that are not halved
+_LATTICE_AROUND = 1.5  # of samples at even distances, which show finer edges
 _SOLID = 2.0  # reach in three dimensions and more, where offsets are many
 _BACK = 0.1  # share of the seen samples that judge between kinds of smoothness
 _WINDOW = 1 << 16  # samples in which they are judged
@@ -32,9 +33,9 @@ _FEWEST = 200  # seen samples below which nothing is held out
 
 @dataclass(frozen=True)
 class Smoothness:
-    """w_h(x) = |h|^-rough / (1 + hᵀJ(x)h / edge²)^power for h of `lengths`, J smoothed over `around` samples.
+    """w_h(x) = |h|^-rough / (1 + hᵀJ(x)h / edge²)^power for |h| ≤ reach, J smoothed over `around` samples.
 
-    lengths: of the offsets, in samples; none: every offset up to `reach`. Values run from 0 to 1. lattice: whether the
+    Values run from 0 to 1. sparse: the gap above which grids half as fine are filled first. lattice: whether the
     samples of `every:2` are also used at twice their scale (`fill`).
     """
 
@@ -43,28 +44,22 @@ class Smoothness:
     power: float
     around: float
     reach: float = 3.0
-    lengths: tuple[float, ...] | None = None
+    sparse: float = inf
     lattice: bool = True
 
     def offsets(self, dims: int) -> list[Offset]:
         """The offsets h, one of each pair ±h."""
-        if self.lengths is None or dims != 2:
-            return _within(self.reach if dims < 3 else min(self.reach, _SOLID), dims)
-        angles = np.arange(8) * np.pi / 8
-        around = {
-            (round(r * float(np.sin(a))), round(r * float(np.cos(a)))) for r in self.lengths for a in angles
-        }  # half a circle
-        return sorted({max(h, (-h[0], -h[1])) for h in around} - {(0, 0)})
+        return _within(self.reach if dims < 3 else min(self.reach, _SOLID), dims)
 
 
 def kinds(gap: float) -> dict[str, Smoothness]:
     """The kinds of smoothness that are tried on samples `gap` apart; the first is the guess where none can be tried.
 
-    Found on four pictures of `div2k` that are in no table (`alfilter experiment filling`). `plates` is the bending
-    energy of a thin plate, for signals that are smooth themselves, such as terrain.
+    Found on pictures of `div2k` and `kodak` that are in no table (`alfilter experiment filling`). `plates` is the
+    bending energy of a thin plate, for signals that are smooth themselves, such as terrain.
     """
     near = Smoothness(rough=1.0, edge=0.04, power=2.0, around=2.0)
-    far = Smoothness(2.0, 0.05, 1.0, 0.9 * gap, lengths=tuple(gap * r for r in _LENGTHS))
+    far = Smoothness(rough=0.5, edge=0.04, power=2.0, around=3.0, reach=4.0, sparse=2.0)
     plates = Smoothness(rough=4.0, edge=1.0, power=0.0, around=1.5, reach=1.5)
     ordered = {"near edges": near, "far edges": far} if gap < 3 else {"far edges": far, "near edges": near}
     return {**ordered, "plates": plates}
@@ -85,8 +80,11 @@ def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int 
     The weights come from the structure tensor J = G * Σ_c ∇u_c ∇u_cᵀ of u itself: along an edge hᵀJh is small and a
     second difference costs, across it is large and u is free. So u and J are computed alternately, from the mean of
     what is near (`pyramid`); with the weights fixed u is a linear system, solved by conjugate gradients. Nothing is
-    random. Where every other sample of a picture is seen, the middle of every four is then half this u and half what
-    the samples say of themselves at twice the scale (`lattice.centres`), and the rest is found again with that as seen.
+    random.
+
+    Where samples are sparse J is found from coarse to fine: on grids of cells of two samples along every axis, each the
+    mean of what is seen in it, and the result is the mean over two ways to cut the grid into cells. Where every other
+    sample of a picture is seen, the others are also what the samples say at twice the scale (`lattice`).
 
     values: (*shape, c) in [0, 1], read where seen: (*shape). kind: of smoothness; without one `chosen`.
 
@@ -95,38 +93,79 @@ def fill(values: Array, seen: Mask, kind: Smoothness | None = None, rounds: int 
     True
     """
     kind = chosen(values, seen) if kind is None else kind
+    known = np.where(seen[..., None], values, np.float32(0)).astype(np.float32)
+    if seen.all():
+        return known
+    if kind.power == 0:
+        return _solved(pyramid(known, seen), known, seen, kind)
+    if _halves(seen, kind):
+        return np.asarray(np.mean([_coarse_to_fine(known, seen, kind, shift) for shift in (0, 1)], axis=0), np.float32)
+    on_lattice = kind.lattice and is_lattice(seen)
+    kind = replace(kind, around=min(kind.around, _LATTICE_AROUND)) if on_lattice else kind
+    u = pyramid(known, seen)
+    for _ in range(1 if on_lattice else _limited(rounds, seen)):
+        u = _solved(u, known, seen, kind)
+    return _at_twice_the_scale(u, known, seen, kind) if on_lattice else u
+
+
+def _solved(u: Array, known: Array, seen: Mask, kind: Smoothness, tolerance: float = _TOLERANCE) -> Array:
+    """The smoothest continuation of the known values for the weights that u gives; u where no difference fits."""
     shape = seen.shape
     steps = [h for h in kind.offsets(len(shape)) if all(2 * abs(step) < n for step, n in zip(h, shape, strict=True))]
-    known = np.where(seen[..., None], values, np.float32(0)).astype(np.float32)
-    u = pyramid(known, seen)
-    if not steps or seen.all():
+    if not steps:
         return u
-    edges = kind.power > 0
-    for _ in range((rounds if len(shape) < 3 else min(rounds, 2)) if edges else 1):
-        u = _solved(u, known, seen, steps, kind)
-    if edges and kind.lattice and is_lattice(seen):
-        u = _with_centres(u, known, seen, steps, kind)
-    return u
-
-
-def _solved(u: Array, known: Array, seen: Mask, steps: Sequence[Offset], kind: Smoothness) -> Array:
-    """The smoothest continuation of the known values for the weights that u gives."""
     tensor = structure_tensor(u, _BEFORE, kind.around)
-    strides = np.array([_stride(h, seen.shape) for h in steps], np.int64)
+    strides = np.array([_stride(h, shape) for h in steps], np.int64)
     free = (~seen).reshape(-1).astype(np.float32)
-    system = _System(strides, np.stack([_weight(h, tensor, kind) for h in steps]), free)
+    system = _System(strides, np.stack([_weight(h, tensor, kind) for h in steps]), free, tolerance)
     channels = [(known[..., k].reshape(-1), u[..., k].reshape(-1)) for k in range(u.shape[-1])]
     return np.stack(parallel_map(system.solve, channels), axis=-1).reshape(u.shape)
 
 
-def _with_centres(u: Array, known: Array, seen: Mask, steps: Sequence[Offset], kind: Smoothness) -> Array:
-    """u with a second estimate in the middle of every four samples, and filled again between these."""
+def _halves(seen: Mask, kind: Smoothness) -> bool:
+    return min(seen.shape) >= 2 * _SMALLEST and gap_of(seen) > kind.sparse
+
+
+def _limited(rounds: int, seen: Mask) -> int:
+    return rounds if seen.ndim < 3 else min(rounds, 2)
+
+
+def _coarse_to_fine(known: Array, seen: Mask, kind: Smoothness, shift: int) -> Array:
+    """One round from what the grid of cells gives, whose first cells begin `shift` samples outside."""
+    front = [(shift, 0)] * seen.ndim
+    known, seen = np.pad(known, [*front, (0, 0)]), np.pad(seen, front)
+    u = _solved(_from_cells(known, seen, kind), known, seen, kind, _WARM)
+    return u[(slice(shift, None),) * seen.ndim]
+
+
+def _from_cells(known: Array, seen: Mask, kind: Smoothness) -> Array:
+    """Seen samples, and elsewhere what the grid half as fine has there."""
+    weight = _halved(seen[..., None].astype(np.float32))
+    cells, filled = (_halved(known) / np.maximum(weight, 1)).astype(np.float32), weight[..., 0] > 0
+    u = _from_cells(cells, filled, kind) if _halves(filled, kind) else pyramid(cells, filled)
+    for _ in range(_limited(_COARSE_ROUNDS, seen)):
+        u = _solved(u, cells, filled, kind, _WARM)
+    for axis, count in enumerate(seen.shape):
+        u = _doubled(u, axis, count)
+    return np.where(seen[..., None], known, u)
+
+
+def _at_twice_the_scale(u: Array, known: Array, seen: Mask, kind: Smoothness) -> Array:
+    """u with the middle of every four samples, then those between these, half smooth and half learned; and once more.
+
+    Each is settled with the samples around it.
+    """
     predicted = centres(known[::2, ::2])
-    rows, columns = (slice(1, 2 * n, 2) for n in predicted.shape[:2])
-    u, seen = u.copy(), seen.copy()
-    u[rows, columns] = (u[rows, columns] + predicted) / 2
-    seen[rows, columns] = True
-    return _solved(u, np.where(seen[..., None], u, np.float32(0)), seen, steps, kind)
+    middle = tuple(slice(1, 2 * n, 2) for n in predicted.shape[:2])
+    nearly = seen.copy()
+    nearly[middle] = True
+    for _ in range(2):
+        u = _solved(u, known, seen, kind)
+        u[middle] = (u[middle] + predicted) / 2
+        u = settled(u, seen, DIAGONAL)
+        u = _solved(u, np.where(nearly[..., None], u, np.float32(0)), nearly, kind)
+        u = settled(u, nearly, STRAIGHT, own=0.5)
+    return u
 
 
 def bands(shape: Sequence[int], gap: float, most: int | None = None) -> list[tuple[slice, slice]]:
@@ -209,8 +248,8 @@ def pyramid(values: Array, seen: Mask) -> Array:
 class _System:
     """Σ_h D_hᵀ W_h D_h over the free samples, by conjugate gradients with the diagonal as preconditioner."""
 
-    def __init__(self, strides: NDArray[np.int64], weights: Array, free: Array) -> None:
-        self.strides, self.weights, self.free = strides, weights, free
+    def __init__(self, strides: NDArray[np.int64], weights: Array, free: Array, tolerance: float) -> None:
+        self.strides, self.weights, self.free, self.tolerance = strides, weights, free, tolerance
         self._apply: Callable[..., Any] = plain_bending
         if kernels_available():
             self._apply = load_kernels("second_differences").bending
@@ -234,7 +273,7 @@ class _System:
         direction = residual / self.diagonal
         power = float(residual @ direction)
         for _ in range(_MOST):
-            if float(np.linalg.norm(residual)) <= _TOLERANCE * scale or power <= 0:
+            if float(np.linalg.norm(residual)) <= self.tolerance * scale or power <= 0:
                 break
             image = self.free * self.times(direction)
             step = np.float32(power / float(direction @ image))

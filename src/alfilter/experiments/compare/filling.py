@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,10 @@ ROWS: dict[str, Callable[[float], Smoothness | None]] = {
     "plates": _changed("plates"),
     "near, edges ignored": _changed("near edges", power=0.0),
     "near, without the scale above": _changed("near edges", lattice=False),
-    "near, around 1.5": _changed("near edges", around=1.5),
     "near, rough 3": _changed("near edges", rough=3.0),
     "near, edge 0.01": _changed("near edges", edge=0.01),
     "far, edges ignored": _changed("far edges", power=0.0),
+    "far, without coarser grids": _changed("far edges", sparse=inf),
     "far, rough 3": _changed("far edges", rough=3.0),
 }
 
