@@ -13,7 +13,7 @@ from pathlib import Path
 from alfilter.commands.paper import study_command
 from alfilter.experiments.committed import committed_lines, keep
 from alfilter.experiments.compare import between, media, minute, noise
-from alfilter.experiments.insight import borders, local_frequency
+from alfilter.experiments.insight import alpha_meaning, borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
 from alfilter.experiments.tuning import equal_sizes, methods
@@ -32,6 +32,7 @@ TABLES = {
     },
     "alpha.md": {"borders": ("borders", borders.summarise)},
     "../concepts/alpha.md": {"local-frequency": ("local-frequency", local_frequency.summarise)},
+    "appendix-kernels.md": {"alpha-meaning": ("alpha-meaning", alpha_meaning.summarise)},
     "appendix-alpha.md": {"grids": ("grids", local_frequency.summarise)},
     "minute.md": {
         "minute": ("minute", minute.summarise_minute),
