@@ -36,6 +36,17 @@ def test_methods_that_are_all_width_always_meet_it(name: str) -> None:
     assert set(sized(name, 60_000, 3, 1)) == {"width"}
 
 
+@pytest.mark.parametrize("name", ["al-grid", "hash-grid"])
+@pytest.mark.parametrize("budget", [15_000, 60_000, 133_000, 400_000])
+def test_a_small_grid_is_sized_by_its_rows_and_then_by_its_coarsest_level(name: str, budget: int) -> None:
+    options = sized(name, budget, 2, 3, (512, 512), preset="small")
+    assert set(options) == {"table", "base"}
+    field = build(name, in_dim=2, out_dim=3, preset="small", samples=(512, 512), **options)
+    assert abs(parameter_count(field) - budget) <= 0.05 * budget
+    with pytest.raises(UserError, match=f"{name} is sized by its option 'table', which is given too"):
+        sized(name, budget, 2, 3, (512, 512), preset="small", table=12)
+
+
 def test_a_budget_that_cannot_be_met() -> None:
     """An α grid of 64 × 64 is 4,096 parameters, whatever the width."""
     with pytest.raises(UserError) as error:

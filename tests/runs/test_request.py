@@ -42,6 +42,11 @@ def test_the_preset_is_the_named_one_or_the_suited_one_in_its_variant_for_the_ki
     assert [suited_preset(name, noisy) for name in ("al-grid", "al-sine", "siren")] == [
         "noisy", "reconstruct", "default",
     ]  # fmt: skip
+    values = 16 * 16
+    assert suited_preset("al-grid", image(), values - 1) == suited_preset("hash-grid", image(), values - 1) == "small"
+    assert suited_preset("al-grid", image(), values) == suited_preset("siren", image(), 9) == "default"
+    assert suited_preset("al-grid", image("every:2"), 9) == "reconstruct"
+    assert suited_preset("al-grid", sound, 9) == "default"
     assert resolve(image("every:2"), "al-sine", preset=None).preset == "reconstruct"
     assert resolve(image("every:2"), "al-sine").preset == "default"
     assert resolve(sound, "al-sine").preset == "default-audio"

@@ -11,6 +11,8 @@ import torch
 from alfilter.config import Density, option
 from alfilter.encodings import FilteredGrid
 from alfilter.methods.grids import (
+    FAST_ROWS,
+    FEW_ROWS,
     LOW_END,
     MEDIA,
     SAMPLED,
@@ -18,6 +20,7 @@ from alfilter.methods.grids import (
     SHORT_MEMORY,
     HashGridOptions,
     finest_cells,
+    follow_half_octaves,
     follow_samples,
     grid_network,
     grid_sizes,
@@ -82,6 +85,16 @@ PICTURE = Preset(
 )
 
 
+def follow_few_rows(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two levels per octave, and a node of α for eight samples along an axis, few in all: they are parameters, too.
+
+    >>> follow_few_rows(Density(2, 512))
+    ({'levels': 14, 'grid': 64}, {})
+    """
+    options, _ = follow_half_octaves(density)
+    return {**options, "grid": min(max(round(density.seen * density.gap / 8), 4), 64)}, {}
+
+
 def follow_points(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
     """A node of the finest grid on every node of the lattice on which scattered points are filled; a level per octave.
 
@@ -133,6 +146,12 @@ ROWS = {
         _al_grid,
         {
             "default": PICTURE,
+            "small": Preset(
+                {**FEW_ROWS, "rate": 0.05, "kappa": 4.0},
+                {**FAST_ROWS, "filter_loss": "log", "parsimony": 0.1, "settle": 0.8},
+                adapt=follow_few_rows,
+                size_by=("table", "base"),
+            ),
             "detail": replace(PICTURE, training={**PICTURE.training, "detail": 0.5}),
             "reconstruct": _priced(Preset(SAMPLED, {**LOW_END, **SHORT_MEMORY}, adapt=follow_samples), fill=1.0),
             "reconstruct-points": _priced(

@@ -203,6 +203,12 @@ SHAPE = Preset(
     {"levels": 12, "base": 8, "finest": 256, "table": 17},
     {**RECIPE, "sampling": "graded", "lr_encoding": 1e-2},
 )
+# `alfilter experiment equal-search`: few parameters are best in many levels of two features, most of them hashed
+_COARSEST = 4  # cells of the coarsest grid where the size is met exactly by the largest table that fits
+FEW_ROWS: dict[str, Any] = {
+    "features": 2, "density": 0.71, "aligned": True, "base": _COARSEST, "depth": 2,
+}  # fmt: skip
+FAST_ROWS: dict[str, Any] = {**LOW_END, "lr": 1e-2, "lr_encoding": 8e-2, "beta2": 0.95}
 EVERY_SAMPLE = 1 << 20  # samples of a signal that has a node on each; larger ones have a node for four
 MOST_ROWS = 1 << 23  # of the finest grid: parameters, gradients and moments of 8,192 × 8,192 pixels in about 1 GB
 SAMPLES_PER_ROW = 1 / 32  # in a batch: Adam goes through the whole table at every step, and larger ones cost it more
@@ -228,6 +234,16 @@ def follow_samples(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
         options |= {"features": 2, "table": 24}
     batch = min(round(rows * SAMPLES_PER_ROW), MOST_OF_A_VIDEO if density.dims == 3 else MOST_ROWS)
     return options, {"batch": batch, "micro": min(batch, 1 << 15)} if batch > CPU["batch"] else {}
+
+
+def follow_half_octaves(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two levels per octave from the coarsest grid of `FEW_ROWS` to its finest.
+
+    >>> follow_half_octaves(Density(2, 512))
+    ({'levels': 14}, {})
+    """
+    finest = FEW_ROWS["density"] * density.seen * density.gap
+    return {"levels": max(4, 1 + round(2 * math.log2(max(finest / _COARSEST, 1))))}, {}
 
 
 def follow_sound(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -300,6 +316,7 @@ ROWS = {
             "source": Preset({"init": "glorot"}, _NGP),
             "paper": Preset({}, _NGP),
             "default": Preset(SAMPLED, LOW_END, adapt=follow_samples),
+            "small": Preset(FEW_ROWS, FAST_ROWS, adapt=follow_half_octaves, size_by=("table", "base")),
             "default-shape": SHAPE,
             **{f"default-{kind}": preset for kind, preset in MEDIA.items()},
         },

@@ -26,13 +26,15 @@ class Preset:
     """Settings under one name: what differs from the options' and the training's own defaults.
 
     sparse: of the training when some samples are unseen. adapt: options and training that follow how densely the
-    signal is seen.
+    signal is seen. size_by: the option that sizes a field of this preset to a parameter budget, if not the method's;
+    of two, the first has large steps.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     sparse: Mapping[str, Any] = field(default_factory=dict)
     adapt: Adapt | None = None
+    size_by: tuple[str, ...] = ()
 
     def options_at(self, density: Density | None) -> dict[str, Any]:
         """The options for a signal seen that densely."""

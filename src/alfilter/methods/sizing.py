@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -11,6 +12,7 @@ from alfilter.errors import UserError
 from alfilter.methods.field import Field, parameter_count
 from alfilter.methods.method import Samples
 from alfilter.methods.table import build, method
+from alfilter.methods.table import preset as preset_of
 
 TOLERANCE = 0.05  # of the budget
 _POINTS = 64
@@ -26,32 +28,49 @@ def sized(
     preset: str | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """The options that give a method `params` parameters, to 5 %: those given, and the one that sizes the method.
+    """The options that give a method `params` parameters, to 5 %: those given, and those that size the method.
 
-    That one is the method's `size_by`, for most of them the width. An error says the nearest count that is possible.
+    That is the method's `size_by`, for most of them the width, or the preset's. An error says the nearest count that is
+    possible.
 
     >>> sized("siren", 100_000, in_dim=2, out_dim=3)
     {'width': 222}
     """
     if not isinstance(params, int) or isinstance(params, bool) or params < 1:
         raise UserError(f"a parameter budget must be a whole number of at least 1, got {params!r}")
-    by = method(name).size_by
-    if by in options:
-        raise UserError(f"{name} is sized by its option {by!r}, which is given too; leave out one of them")
-    limits = next((f.metadata for f in fields(method(name).options) if f.name == by), None)
-    if limits is None:
+    *coarse, by = (preset_of(name, preset).size_by if preset else ()) or (method(name).size_by,)
+    for given in {*coarse, by} & set(options):
+        raise UserError(f"{name} is sized by its option {given!r}, which is given too; leave out one of them")
+    limits = {f.name: f.metadata for f in fields(method(name).options)}
+    if by not in limits:
         raise UserError(f"{name} has no option that sizes it; set its own: alfilter methods {name}")
 
-    def count(size: int) -> int:
-        chosen = {**options, by: size}
+    def count(sizes: Mapping[str, int]) -> int:
+        chosen = {**options, **sizes}
         return parameter_count(build(name, in_dim=in_dim, out_dim=out_dim, preset=preset, samples=samples, **chosen))
 
-    size, got = _nearest(count, params, int(limits.get("low") or 1), int(limits.get("high") or 1 << 13))
-    if abs(got - params) > TOLERANCE * params:
-        raise UserError(
-            f"{name} cannot have {params:,} parameters within {TOLERANCE:.0%}; the nearest is {got:,} ({by}={size})"
-        )
-    return {**options, by: size}
+    low, high = int(limits[by].get("low") or 1), int(limits[by].get("high") or 1 << 13)
+    tried = []
+    for steps in _steps(count, params, {option: limits[option] for option in coarse}):
+        size, got = _nearest(lambda each, steps=steps: count({**steps, by: each}), params, low, high)
+        if abs(got - params) <= TOLERANCE * params:
+            return {**options, **steps, by: size}
+        tried.append((abs(got - params), got, size))
+    _, got, size = min(tried)
+    raise UserError(
+        f"{name} cannot have {params:,} parameters within {TOLERANCE:.0%}; the nearest is {got:,} ({by}={size})"
+    )
+
+
+def _steps(count: Any, wanted: int, coarse: Mapping[str, Any]) -> list[dict[str, int]]:
+    """Values of an option of large steps to try: the largest that fits with all others as they are, and the next."""
+    if not coarse:
+        return [{}]
+    ((option, limits),) = coarse.items()
+    size = int(limits["low"])
+    while size < limits["high"] and count({option: size + 1}) <= wanted:
+        size += 1
+    return [{option: size}, {option: min(size + 1, int(limits["high"]))}]
 
 
 def _nearest(count: Any, wanted: int, low: int, high: int) -> tuple[int, int]:

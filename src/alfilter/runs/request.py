@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +78,7 @@ def resolve(
     or a whole one that replaces it. density: in place of the task's own.
     """
     density = task.density() if density is None else density
-    preset = preset_for(name, preset or suited_preset(name, task), task.describe()["kind"])
+    preset = preset_for(name, preset or suited_preset(name, task, params), task.describe()["kind"])
     changed = dict(options or {})
     if params is not None:
         changed = sized(name, params, task.in_dim, task.out_dim, task.samples, preset=preset, **changed)
@@ -96,9 +97,11 @@ def suited_method(preset: str | None = None) -> str:
     return "al-sine" if of_the_paper else "al-grid"
 
 
-def suited_preset(name: str, task: Task) -> str:
+def suited_preset(name: str, task: Task, params: int | None = None) -> str:
     """The preset for a task when none was named, where the method has it: `noisy` for uncertain samples, `reconstruct`
-    for a signal with gaps.
+    for a signal with gaps, `small` for a picture with fewer parameters than values.
     """
-    suited = {"noisy": task.has_noise, "reconstruct": task.has_gaps}
+    is_picture = task.describe()["kind"] == "image" and task.samples is not None
+    few = is_picture and params is not None and params < math.prod(task.samples or ()) * task.out_dim
+    suited = {"noisy": task.has_noise, "reconstruct": task.has_gaps, "small": few}
     return next((preset for preset, suits in suited.items() if suits and preset in method(name).presets), "default")

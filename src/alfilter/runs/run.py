@@ -183,11 +183,18 @@ def prepare_run(request: FitRequest, processes: Processes, lock: PathLock, say: 
     return PreparedRun(folder, prepared, snapshots, finished, extension.done)
 
 
+_REASONS = {
+    "noisy": "samples are uncertain",
+    "reconstruct": "samples are missing",
+    "small": "fewer parameters than values",
+}
+
+
 def resolve_request(request: FitRequest, task: Task, folder: RunFolder, say: Say) -> Setting:
     """The setting of a request; a preset chosen by the signal is reported."""
-    if request.preset is None and (suited := suited_preset(request.method, task)) != "default" and not request.resume:
-        why = "samples are uncertain" if suited == "noisy" else "samples are missing"
-        say(f"{why}: preset {suited} (preset default takes no account of it)")
+    suited = suited_preset(request.method, task, request.params)
+    if request.preset is None and suited in _REASONS and not request.resume:
+        say(f"{_REASONS[suited]}: preset {suited} (preset default takes no account of it)")
     return resolve(
         task,
         request.method,
