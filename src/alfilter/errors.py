@@ -41,3 +41,12 @@ def closest(name: str, choices: Iterable[str]) -> str | None:
     lower = {choice.lower(): choice for choice in choices}
     close = get_close_matches(name.lower(), lower, n=1)
     return lower[close[0]] if close else None
+
+
+def printable(text: str) -> str:
+    """The text with letters that a terminal would act upon spelled out: names come from files too.
+
+    >>> print(printable("α\x1b[2J"))
+    α\\x1b[2J
+    """
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
