@@ -183,3 +183,33 @@ def test_libraries_say_nothing_as_the_process_ends() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.endswith("frozen True\n")  # nothing is freed one by one, so that the end is quick
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        MemoryError("Unable to allocate 3.2 TiB for an array"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:118] DefaultCPUAllocator: can't allocate memory:\nyou tried"),
+        RuntimeError("can't start new thread"),
+    ],
+)
+def test_memory_and_threads_that_are_not_given_are_one_line(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise error
+
+    monkeypatch.setattr("alfilter.runs.models.load", refuse)
+    code, out, err = alfilter("info", "model.safetensors", "--json")
+    assert code == 2
+    assert err.startswith("alfilter: the system gave no more memory or threads (")
+    assert err.count("\n") == 1
+    assert set(json.loads(out)) == {"error"}
+
+
+def test_a_mistake_of_the_program_is_no_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path) -> None:
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr("alfilter.runs.models.load", fail)
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        alfilter("info", "model.safetensors")

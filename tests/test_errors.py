@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alfilter.errors import UserError, closest, nearest, need
+from alfilter.errors import UserError, closest, nearest, need, printable
 
 NAMES = ["al-relu", "al-sine", "fourier-features", "pe-mlp", "siren"]
 
@@ -23,6 +23,13 @@ def test_a_user_error_names_the_arguments_that_mend_it() -> None:
     error = UserError("which columns?", arguments=["coords", "values"])
     assert (str(error), error.arguments) == ("which columns?", ("coords", "values"))
     assert pickle.loads(pickle.dumps(error)).arguments == error.arguments
+
+
+@given(st.text())
+def test_nothing_that_is_printed_moves_the_cursor(text: str) -> None:
+    assert printable(text).isprintable()
+    assert printable(printable(text)) == printable(text)
+    assert not text.isprintable() or printable(text) == text
 
 
 def test_closest_by_hand() -> None:

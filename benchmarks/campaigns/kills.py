@@ -62,6 +62,9 @@ class Command:
         self.process.start()
         assert self.process.pid is not None
         self.pid: int = self.process.pid
+        with suppress(ProcessLookupError):
+            while os.getpgid(self.pid) != self.pid and self.process.is_alive():  # it is not ready to be struck
+                time.sleep(0.002)
 
     def wait(self, seconds: float = 1800) -> int | None:
         self.process.join(seconds)
@@ -194,14 +197,18 @@ def fit_words(name: str, home: Path, folder: Path) -> list[str]:
 
 
 def _child(words: list[str], log: str) -> None:
-    os.setpgid(0, 0)
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     without_pictures()
     from alfilter.cli import main
 
-    sys.exit(main(words))
+    try:
+        os.setpgid(0, 0)  # from here on it is struck
+        code = main(words)
+    except KeyboardInterrupt:  # before the command began, or after it ended
+        code = 130
+    sys.exit(code)
 
 
 def campaign(kills: int, seed: int, only: str = "") -> int:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from alfilter import __version__
 from alfilter.commands import COMMANDS
 from alfilter.commands.streams import SafeStream, discard, open_standard_streams
-from alfilter.errors import UserError, nearest
+from alfilter.errors import UserError, nearest, printable
 from alfilter.files import find_temporary_folder
 from alfilter.runtime.limits import check_address_space
 from alfilter.runtime.stages import Stopped
@@ -157,7 +157,7 @@ def _import(module: str) -> None:
 
 def _complain(message: str, as_json: bool) -> None:
     """One line on stderr; with `--json` also one object on stdout, where a script looks for its answer."""
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     print(f"alfilter: {line}", file=sys.stderr)
     if as_json:
         with suppress(OSError):

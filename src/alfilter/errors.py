@@ -59,3 +59,12 @@ def need(module: str, extra: str = "shapes") -> Any:
         what = "shapes need" if extra == "shapes" else "this needs"
         package = module.split(".")[0]
         raise UserError(f"{what} {package}, which is not installed; pip install 'alfilter[{extra}]'") from error
+
+
+def printable(text: str) -> str:
+    """The text with letters that a terminal would act upon spelled out: names come from files too.
+
+    >>> print(printable("α\x1b[2J"))
+    α\\x1b[2J
+    """
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)

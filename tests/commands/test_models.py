@@ -14,6 +14,7 @@ from alfilter.render.view import View
 from alfilter.signals import read_image
 from alfilter.tasks import ImageTask
 from alfilter.training import fit, save
+from alfilter.training.modelfile import read_tensors, write_tensors
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,14 @@ def test_levels_of_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (pictures["1"] != pictures["all"]).any()
     message = complaint("render", model, tmp_path / "3.png", "--level", "3")
     assert message == "level must be between 1 and 2 for bacon, got 3"
+
+
+def test_words_of_a_file_do_nothing_to_the_terminal(model: Path, tmp_path: Path) -> None:
+    header, tensors = read_tensors(model)
+    header["signal"]["source"] = header["signal"]["\x1b[2J"] = "\x1b]0;title\x07"
+    write_tensors(tmp_path / "m", tensors, header)
+    out = alfilter("info", tmp_path / "m").out
+    assert "\x1b" not in out
+    assert "signal.\\x1b[2J" in out
+    write_tensors(tmp_path / "m", tensors, {**header, "options": {"\x9b2J": 1}})
+    assert "\x9b" not in complaint("info", tmp_path / "m")

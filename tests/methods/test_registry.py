@@ -214,8 +214,8 @@ def test_a_package_brings_its_method_to_every_command(installed: Path, tmp_path:
     without = command("eval", out / "model.safetensors", photo, packages=tmp_path / "nothing")
     assert without.returncode == 2
     assert without.stderr.count("\n") == 1
-    assert "unknown method 'powers'; it is provided by the package powers-field" in without.stderr
-    assert "pip install powers-field" in without.stderr
+    assert "unknown method 'powers'; the file says that the package powers-field provides it" in without.stderr
+    assert "if you trust that package, pip install powers-field" in without.stderr
 
 
 STUDY = """

@@ -16,6 +16,7 @@ from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.methods import Field, build
 from alfilter.metrics.image import psnr
+from alfilter.render import stored_numbers
 from alfilter.render.image import render, render_file
 from alfilter.render.view import View
 from alfilter.runs.fitting import fit_task
@@ -197,3 +198,9 @@ def test_detail_caps_the_frequency() -> None:
             render(field, wrong)
     with pytest.raises(UserError, match="siren has no filter and no local frequency; fit with al-grid"):
         render(fine_field("siren"), View(detail=0.1))
+
+
+def test_a_picture_that_does_not_fit_in_memory_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_numbers, "free_memory", lambda: 100)
+    with pytest.raises(UserError, match=r"of memory, 0\.0 GB are available; give a smaller scale"):
+        render_file(fine_field("siren"), tmp_path / "a.png", View())

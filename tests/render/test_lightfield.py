@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from alfilter.cli import main
 from alfilter.errors import UserError
 from alfilter.methods import Field, build
+from alfilter.render import stored_numbers
 from alfilter.render.lightfield import refocused, view_picture, view_place
 from alfilter.render.media import render_media
 from alfilter.render.view import View
@@ -119,3 +120,12 @@ def test_a_model_file_whose_facts_lack_an_axis_is_refused(tmp_path: Path) -> Non
     save(field, tmp_path / "m.safetensors")
     with pytest.raises(UserError, match="contradict"):
         load(tmp_path / "m.safetensors")
+
+
+def test_views_that_do_not_fit_in_memory_are_not_drawn(
+    field: Field, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_numbers, "free_memory", lambda: 100)
+    for view, name in ((View(view="1,1"), "a.png"), (View(refocus=1.0), "a.png"), (View(), "a.npy")):
+        with pytest.raises(UserError, match="are available; give a smaller scale"):
+            render_media(field, tmp_path / name, view)

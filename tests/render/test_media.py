@@ -13,6 +13,7 @@ from tests.support.commands import SIZES, alfilter, complaint
 from alfilter.errors import UserError
 from alfilter.evaluate import sample_grid
 from alfilter.methods import METHODS, Field, build
+from alfilter.render import stored_numbers
 from alfilter.render.media import sound_sampling
 from alfilter.render.view import View
 from alfilter.signals import GridSignal, open_signal, read_audio, read_image, read_nifti, write_audio, write_image
@@ -259,3 +260,25 @@ def test_words_that_do_not_apply_to_videos(clip: Path, tmp_path: Path) -> None:
     assert "region cuts pictures, not videos" in complaint(*render, tmp_path / "b.gif", "--region", "0,0,1,1")
     assert "cannot write" in complaint(*render, tmp_path / "none" / "b.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_long_gif_is_refused(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its frames are all in memory until the last."""
+    field = load(clip / "model.safetensors")
+    field.signal = {**field.signal, "shape": [(1 << 14) + 1, *field.signal["shape"][1:]]}
+    save(field, tmp_path / "m.safetensors")
+    said = complaint("render", tmp_path / "m.safetensors", tmp_path / "a.gif")
+    assert "a GIF is written with up to 16,384 frames, got 16,385; write an .mp4" in said
+    monkeypatch.setattr(stored_numbers, "free_memory", lambda: 1000)
+    assert "are available; give a smaller scale" in complaint("render", clip, tmp_path / "a.gif")
+
+
+def test_what_does_not_fit_in_memory_is_not_drawn(
+    sound: Path, volume: Path, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_numbers, "free_memory", lambda: 100)
+    for model, name, *more in (
+        (sound, "a.wav"), (volume, "a.npy"), (volume, "a.png", "--slice", "0:1"), (clip, "a.png", "--slice", "0:1"),
+    ):  # fmt: skip
+        said = complaint("render", model, tmp_path / name, *more)
+        assert "of memory, 0.0 GB are available; give a smaller scale" in said, name

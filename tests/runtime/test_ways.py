@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -54,14 +56,17 @@ def test_nothing_is_measured_that_cannot_be_remembered(folder: Path, monkeypatch
 
 
 def test_a_choice_that_could_not_be_written_is_not_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, text: str) -> None:
-        raise OSError("no space left")
+    """On a full disk, as `files.replacing` finds it."""
 
-    monkeypatch.setattr(ways, "write_text", full)
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
     assert fastest_way("one", lambda: XEON) == "blocks"
+    assert not list(folder.glob("*way*"))
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"way": "fast"}', '{"way": 1}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"way": "fast"}', '{"way": 1}', "[" * 100_000])
 def test_a_damaged_file_is_measured_again(folder: Path, content: str) -> None:
     fastest_way("one", lambda: XEON)
     (file,) = folder.glob("way-*.json")

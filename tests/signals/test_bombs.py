@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
 
 from alfilter.errors import UserError
-from alfilter.signals import open_signal
+from alfilter.signals import file_checks, open_signal
 from alfilter.signals.tables import column_names, read_columns
 
 
@@ -108,3 +109,31 @@ def test_many_names_that_are_equal_are_found_at_once(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         read_columns(file, ["zzz"])
     assert len(str(caught.value)) < 1000
+
+
+def test_an_archive_whose_header_is_a_hundred_megabytes_of_nothing(tmp_path: Path) -> None:
+    text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 4, 4, 1)}" + b" " * (100 << 20)
+    header = b"\x93NUMPY\x02\x00" + struct.pack("<I", len(text)) + text
+    with ZipFile(tmp_path / "bomb.npz", "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("views.npy", header)
+    del text, header
+    with refused("bytes is too long"):
+        read_columns(tmp_path / "bomb.npz", ["views"])
+    with refused("expected a PNG, .* got a zip archive or an .npz"):
+        open_signal(str(tmp_path / "bomb.npz"))
+
+
+def test_a_parquet_file_of_a_hundred_kilobytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "bomb.parquet"
+    texts = arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(1_000_000, np.int32)), arrow.array(["x" * 1000]))
+    parquet.write_table(arrow.table({"x": np.zeros(1_000_000), "words": texts}), file)
+    assert file.stat().st_size < 200_000
+    before = arrow.total_allocated_bytes()
+    with refused(r"expected numbers in column 'words' of .*, got dictionary"):
+        read_columns(file, ["words"])
+    monkeypatch.setattr(file_checks, "free_memory", lambda: 1 << 20)
+    with refused("it needs 0.0 GB of memory, 0.0 GB are available"):
+        read_columns(file, ["x"])
+    assert arrow.total_allocated_bytes() - before < 1 << 20

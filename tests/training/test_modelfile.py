@@ -20,7 +20,7 @@ from torch import Tensor
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, build
 from alfilter.training import load, save
-from alfilter.training.modelfile import FORMAT, read_tensors, write_tensors
+from alfilter.training.modelfile import FORMAT, _Bounded, read_tensors, write_tensors
 
 SIGNAL = {"kind": "image", "shape": [5, 6], "channels": 3, "mode": "RGB", "bits": 8, "dtype": "uint8", "low": 0.0,
           "high": 255.0, "observe": "all", "observe_seed": 0}  # fmt: skip
@@ -174,6 +174,7 @@ HEADERS: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ("no bits", lambda h: h["signal"].pop("bits"), "contradict"),
     ("low", lambda h: h["signal"].update(low=float("inf")), "contradict"),
     ("endless frames", lambda h: h["signal"].update(shape=[1 << 31, 1 << 31]), "contradict"),
+    ("endless rows", lambda h: h["signal"].update(shape=[(1 << 24) + 1, 2]), "contradict"),
     ("a broken seed", lambda h: h["signal"].update(observe_seed=0.5), "contradict"),
     ("a negative seed", lambda h: h["signal"].update(observe_seed=-1), "contradict"),
     ("channels", lambda h: h["signal"].update(channels=4), "contradict"),
@@ -185,6 +186,46 @@ def test_headers(change: Callable[[dict[str, Any]], Any], message: str, good: Pa
     header, tensors = read_tensors(good)
     change(header)
     write_tensors(tmp_path / "m", tensors, header)
+    assert message in refusal(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [("video", [(1 << 20) + 1, 2, 2]), ("video", [1 << 14, 1 << 10, 1 << 9]), ("lightfield", [512, 512, 2, 2]),
+     ("audio", [(1 << 28) + 1]), ("volume", [1 << 24, 1 << 24, 2])],
+)  # fmt: skip
+def test_frames_views_and_samples_have_ceilings(kind: str, shape: list[int], tmp_path: Path) -> None:
+    field = build("siren", in_dim=len(shape), out_dim=3, width=4, depth=1)
+    field.signal = {**SIGNAL, "kind": kind, "shape": shape, "rate": 25.0}
+    save(field, tmp_path / "m")
+    assert "the facts of its signal contradict themselves" in refusal(tmp_path / "m")
+    field.signal["shape"] = [2] * len(shape)
+    save(field, tmp_path / "m")
+    load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["x; rm -rf ~", "x $(id)", "x\x1b[2J", "--index-url=http://x", ""])
+def test_nothing_is_pasted_into_a_shell_from_a_file(name: str, good: Path, tmp_path: Path) -> None:
+    header, tensors = read_tensors(good)
+    for where in ("package", "module"):
+        write_tensors(tmp_path / "m", tensors, {**header, "method": "magic", "provider": f"{where} {name}"})
+        assert refusal(tmp_path / "m").endswith("unknown method 'magic'; upgrade alfilter, or fit it again")
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("diner", {"table": [2] * 16}, "a grid has at most 8 coordinates, got 16"),
+        ("al-sine", {"levels": 1, "grid": [2] * 16}, "α may vary along 10 coordinates, got 16"),
+    ],
+)
+def test_the_corners_of_a_cell_have_a_ceiling(
+    method: str, options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """Every place would be interpolated between 65,536 of them."""
+    spec = {"method": method, "preset": None, "in_dim": 16, "out_dim": 1, "samples": None}
+    table = {"encoding.table": torch.zeros(1 << 16, 2)}
+    write_tensors(tmp_path / "m", table, {"format": FORMAT, **spec, "options": options, "signal": {}})
     assert message in refusal(tmp_path / "m")
 
 
@@ -250,3 +291,11 @@ def test_the_sum_of_what_is_made_is_bounded(tmp_path: Path) -> None:
     spec = {**field.spec, "out_dim": 1 << 40}
     write_tensors(tmp_path / "m", {"shift": torch.zeros(1)}, {"format": FORMAT, **spec, "signal": {}})
     assert "out_dim must be a whole number from 1 to 65536" in refusal(tmp_path / "m")
+
+
+def test_every_way_to_make_numbers_counts() -> None:
+    """The first of many filters of BACON alone are more than their file."""
+    with pytest.raises(UserError, match="more numbers than the file holds"), _Bounded(0):
+        torch.randint(-1, 2, ((1 << 20) + 1,))
+    with _Bounded(0):
+        torch.randint(-1, 2, (1 << 20,))

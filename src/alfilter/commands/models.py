@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from alfilter.commands.shared import add_json, add_model, print_json, print_result, use_threads
+from alfilter.errors import printable
 
 if TYPE_CHECKING:
     from alfilter.methods import Field
@@ -169,7 +170,7 @@ def _info(arguments: argparse.Namespace) -> int:
         return 0
     for name, value in facts.items():
         for key, entry in value.items() if isinstance(value, dict) else ((None, value),):
-            print(f"{name if key is None else f'{name}.{key}':<24}{_shortened(entry)}")
+            print(printable(f"{name if key is None else f'{name}.{key}':<24}{_shortened(entry)}"))
     return 0
 
 

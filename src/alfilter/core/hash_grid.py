@@ -15,6 +15,7 @@ from torch import Tensor
 
 from alfilter.errors import UserError
 
+MOST_AXES = 8  # of a grid, whose cells have 2^d corners
 PRIMES = (1, 2654435761, 805459861, 3674653429)  # one per coordinate; the first axis is left as it is, for locality
 
 
@@ -77,6 +78,8 @@ class Layout:
     @classmethod
     def of(cls, cells: list[tuple[int, ...]], largest: int | None = None) -> Layout:
         """Levels of the given cells, each with at most `largest` rows (a power of two; none: as many as nodes)."""
+        if len(cells[0]) > MOST_AXES:
+            raise UserError(f"a grid has at most {MOST_AXES} coordinates, got {len(cells[0])}; take al-sine or siren")
         nodes = [prod(count + 1 for count in level) for level in cells]
         hashed = tuple(largest is not None and count > largest for count in nodes)
         rows = tuple(largest if share and largest else count for share, count in zip(hashed, nodes, strict=True))

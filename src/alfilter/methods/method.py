@@ -14,6 +14,7 @@ from alfilter.encodings import Encoding, Placement
 from alfilter.errors import UserError
 from alfilter.networks import MLP, Network
 
+_MOST_VARYING = 10  # coordinates: α is read at the 2^d corners of a cell
 Samples = tuple[int, ...]  # how many samples a signal has along each axis
 Parts = tuple[Encoding, Network]
 
@@ -164,5 +165,9 @@ def alpha_resolution(grid: int | tuple[int, ...], in_dim: int) -> tuple[int, ...
     if len(resolution) != in_dim:
         raise UserError(
             f"option 'grid' needs {in_dim} sizes for {in_dim} coordinates, got {len(resolution)}; give one per axis"
+        )
+    if (varying := sum(nodes > 1 for nodes in resolution)) > _MOST_VARYING:
+        raise UserError(
+            f"α may vary along {_MOST_VARYING} coordinates, got {varying}; give the others one node each in 'grid'"
         )
     return resolution

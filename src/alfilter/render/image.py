@@ -11,6 +11,7 @@ from torch import Tensor
 from alfilter.errors import UserError
 from alfilter.evaluate import pixel_bands, sample_pixels
 from alfilter.methods import Field
+from alfilter.render.stored_numbers import check_memory
 from alfilter.render.view import View, drawn_output, refuse_views, view_axes
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 
@@ -37,7 +38,9 @@ def render_file(field: Field, out: str | Path, view: View, bits: int | None = No
     if bits is None:
         bits = native_bits(facts, suffix)
     check_fits(out, (len(down), len(across), field.out_dim), bits)  # before the work
-    pixels = np.empty((len(down), len(across), field.out_dim), {8: np.uint8, 16: np.uint16}.get(bits, np.float32))
+    dtype = np.dtype({8: np.uint8, 16: np.uint16}.get(bits, np.float32))
+    check_memory(Path(out), len(down) * len(across) * field.out_dim * dtype.itemsize)
+    pixels = np.empty((len(down), len(across), field.out_dim), dtype)
     for start, band in pixel_bands(drawn_output(field, view, axes), axes):  # only the pixels themselves stay in memory
         values = band.numpy()
         check_numbers(out, values)

@@ -32,6 +32,7 @@ def write_lightfield(field: Field, out: Path, view: View, bits: int | None) -> s
     (rows, columns), _ = View(size=view.size, scale=view.scale).resolve((height, width))
     depth = native_bits(facts, out.suffix.lower()) if bits is None else bits
     check_fits(out, (rows, columns, field.out_dim), depth)
+    check_memory(out, 4 * rows * columns * field.out_dim)
     values = view_picture(field, view) if view.view is not None else refocused(field, view)
     check_numbers(out, values.numpy())
     span = facts["high"] - facts["low"]

@@ -26,6 +26,7 @@ from alfilter.signals.volume import write_nifti
 
 Array = NDArray[Any]
 _MAX_NUMBERS = 1 << 28  # of a written sound
+_MOST_OF_A_GIF = 1 << 14  # frames
 
 
 def render_media(field: Field, out: str | Path, view: View, bits: int | None = None) -> str:
@@ -58,6 +59,7 @@ def write_sound(field: Field, out: Path, view: View, bits: int | None) -> str:
     check_audio(out, count, target)
     if count * field.out_dim > _MAX_NUMBERS:
         raise UserError(f"{count:,} samples of {field.out_dim} channels are too many to write; give a smaller scale")
+    check_memory(out, 8 * (samples + count) * field.out_dim)  # places and values in float64, each twice
     axes = [even_axis(count, last, samples, learned_spacing(field, view))]
     values = sample_pixels(drawn_output(field, view, axes), axes).double().numpy()
     stored = values * (facts["high"] - facts["low"]) + facts["low"]
@@ -141,6 +143,10 @@ def write_video(field: Field, out: Path, view: View, bits: int | None) -> str:
         raise UserError("a video holds gray or RGB frames, the model has 2 channels; write its frames with slice 0:K")
     frames, height, width = field.signal["shape"]
     (rows, columns), _ = View(size=view.size, scale=view.scale).resolve((height, width))
+    if suffix == ".gif":
+        if frames > _MOST_OF_A_GIF:
+            raise UserError(f"a GIF is written with up to {_MOST_OF_A_GIF:,} frames, got {frames:,}; write an .mp4")
+        check_memory(out, 3 * frames * rows * columns)  # Pillow keeps the frames of a GIF until the last
     axes = [
         pixel_axis(count, 0, n - 1, n, learned_spacing(field, view))
         for count, n in zip((frames, rows, columns), field.signal["shape"], strict=True)
@@ -169,6 +175,7 @@ def write_slice(field: Field, out: Path, view: View, bits: int | None) -> str:
     (rows, columns), _ = View(size=view.size, scale=view.scale).resolve((rest[0], rest[1]))
     depth = native_bits(facts, suffix) if bits is None else bits
     check_fits(out, (rows, columns, field.out_dim), depth)
+    check_memory(out, 4 * rows * columns * field.out_dim)
     spacing = learned_spacing(field, view)
     axes = [pixel_axis(rows, 0, rest[0] - 1, rest[0], spacing), pixel_axis(columns, 0, rest[1] - 1, rest[1], spacing)]
     axes.insert(axis, PixelAxis(axis_coords(1, place, place, shape[axis])))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 
+from alfilter.errors import UserError
 from alfilter.files import write_text
 from alfilter.kernels.dispatch import WAYS as WAYS
 from alfilter.kernels.dispatch import current_way as current_way
@@ -55,7 +56,7 @@ def _measured(file: Path, measure: Callable[[], Mapping[str, float]]) -> str:
     way = pick(seconds)
     try:
         write_text(file, json.dumps({"way": way, "seconds": seconds}))
-    except OSError:  # the next run would measure again, and might choose another
+    except UserError:  # a full disk: the next run would measure again, and might choose another
         return WAYS[0]
     return way
 
@@ -63,7 +64,7 @@ def _measured(file: Path, measure: Callable[[], Mapping[str, float]]) -> str:
 def _read(file: Path) -> str | None:
     try:
         way = json.loads(file.read_text(encoding="utf-8"))["way"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return way if way in WAYS else None
 

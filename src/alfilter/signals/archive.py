@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -16,6 +17,7 @@ from alfilter.errors import UserError
 from alfilter.signals.file_checks import check_memory
 
 _RATIO = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # the most bytes that a stored one becomes
+_LONGEST_HEADER = 10_000  # bytes, as in NumPy
 Check = Callable[[Path, Sequence[str], Sequence[str]], None]
 
 
@@ -100,9 +102,12 @@ def _look(archive: ZipFile, info: ZipInfo) -> Entry:
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = npy.read_magic(stream)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(stream)
+    is_first = npy.read_magic(stream) == (1, 0)
+    length = stream.read(2 if is_first else 4)
+    if (size := int.from_bytes(length, "little")) > _LONGEST_HEADER:  # NumPy would unpack it before it refuses it
+        raise ValueError(f"its header of {size:,} bytes is too long")
+    read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
+    shape, _, dtype = read(BytesIO(length + stream.read(size)))
     if dtype.hasobject:
         raise ValueError("it holds Python objects, which are never read")
     if any(n < 0 for n in shape):

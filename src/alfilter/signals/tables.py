@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from alfilter.errors import UserError, nearest
 from alfilter.files import replacing
 from alfilter.signals.archive import contents, read_archive
-from alfilter.signals.file_checks import head, looks_like
+from alfilter.signals.file_checks import check_memory, head, looks_like
 
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
@@ -231,12 +231,16 @@ def _numbers(file: Path, name: str, column: NDArray[Any]) -> Column:
 
 
 def _parquet(file: Path, names: Sequence[str]) -> dict[str, Any]:
-    _, parquet = _arrow(file)
+    arrow, parquet = _arrow(file)
     try:
-        known = parquet.read_schema(file).names
+        schema = parquet.read_schema(file)
         if not names:
-            return dict.fromkeys(known)
-        _check_names(file, names, known)
+            return dict.fromkeys(schema.names)
+        _check_names(file, names, schema.names)
+        for name in names:  # one text for many rows would be repeated for each of them
+            if (kind := schema.field(name).type) not in _number_types(arrow):
+                raise UserError(f"expected numbers in column {name!r} of {file}, got {kind}; convert the column")
+        check_memory(file, 24 * parquet.read_metadata(file).num_rows * len(names))  # as read, as an array, as float64
         table = parquet.read_table(file, columns=list(dict.fromkeys(names)))
     except UserError:
         raise
@@ -244,6 +248,11 @@ def _parquet(file: Path, names: Sequence[str]) -> dict[str, Any]:
         reason = " ".join(str(error).split())[:120]
         raise UserError(f"cannot read {file} as parquet ({reason}); it is damaged, get it again") from error
     return {name: table[name].to_numpy() for name in names}
+
+
+def _number_types(arrow: Any) -> tuple[Any, ...]:
+    whole = [getattr(arrow, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)]
+    return (*whole, arrow.float16(), arrow.float32(), arrow.float64(), arrow.bool_(), arrow.null())
 
 
 def _arrow(file: Path) -> tuple[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,11 @@ _GRIDS: dict[str, tuple[str, ...]] = {
     "image": (), "audio": ("rate",), "volume": (), "video": ("rate",), "lightfield": (),
 }  # fmt: skip
 _MOST_SAMPLES, _MOST_FRAMES, _MOST_VIDEO = 1 << 40, 1 << 20, 1 << 32  # of a grid; frames and samples of a video
-_MAKERS = {torch.arange, torch.empty, torch.full, torch.linspace, torch.ones, torch.rand, torch.randn, torch.zeros}
+_LONGEST, _LONGEST_SOUND, _MOST_VIEWS = 1 << 24, 1 << 28, 1 << 16  # samples along an axis; views of a light field
+_MAKERS = {
+    *(torch.arange, torch.empty, torch.full, torch.linspace, torch.ones, torch.rand, torch.randint, torch.randn),
+    torch.zeros,
+}
 
 
 def save(field: Field, path: str | Path, *, method: str | None = None, **settings: Any) -> None:
@@ -107,7 +112,7 @@ class _Bounded(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         if func in _MAKERS and args:
-            size = args[0] if isinstance(args[0], tuple | list) else args
+            size = next((word for word in args if isinstance(word, tuple | list)), args)
             self.left -= math.prod(n for n in size if isinstance(n, int))
             if self.left < 0:
                 raise UserError("it asks for more numbers than the file holds")
@@ -158,8 +163,13 @@ def _check_known(path: str | Path, header: dict[str, Any]) -> None:
     if not isinstance(name, str) or name in METHODS:
         return
     where, _, source = provider.partition(" ") if isinstance(provider, str) else ("", "", "")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", source):  # users paste it into their shells
+        where = ""
     if where == "package":
-        remedy = f"it is provided by the package {source}, which is not installed here; pip install {source}"
+        remedy = (
+            f"the file says that the package {source} provides it, which is not installed here; "
+            f"if you trust that package, pip install {source}"
+        )
     elif where == "module":
         remedy = f"it was registered by the module {source}; import that first ('alfilter --import {source} …')"
     else:
@@ -200,7 +210,9 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
         or not all(isinstance(n, int) and n >= 1 for n in shape)
         or not all(isinstance(n, int) and 0 <= n < 1 << 63 for n in counts)
         or math.prod(shape) > _MOST_SAMPLES
+        or max(shape) > (_LONGEST_SOUND if facts["kind"] == "audio" else _LONGEST)
         or (facts["kind"] == "video" and (shape[0] > _MOST_FRAMES or math.prod(shape) > _MOST_VIDEO))
+        or (facts["kind"] == "lightfield" and math.prod(shape[:2]) > _MOST_VIEWS)
         or not all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
         or not isinstance(facts.get("observe"), str)
         or facts.get("channels") != out_dim

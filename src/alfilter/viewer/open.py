@@ -18,6 +18,7 @@ from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.shape import ShapeViewer
 from alfilter.viewer.sound import SoundViewer
 
+_MOST_CHANNELS = 16  # of a tile or a stretch of sound, which is made whole
 Opened = tuple[Path, Field]  # a model's file, and what it holds
 
 
@@ -28,6 +29,9 @@ def open_viewer(paths: Sequence[str], reference: str | None = None) -> Viewer:
     """
     opened = open_files(paths)
     file, field = opened[0]
+    for path, (_, each) in zip(paths, opened, strict=True):
+        if each.out_dim > _MOST_CHANNELS:
+            raise UserError(f"a page shows up to {_MOST_CHANNELS} channels, {path} has {each.out_dim}; render it")
     if field.signal.get("kind") == "shape":
         if len(paths) > 1 or reference is not None:
             raise UserError(f"{paths[0]} is a shape and is shown alone; leave the other models and the reference out")
