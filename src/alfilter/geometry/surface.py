@@ -36,14 +36,13 @@ from alfilter.errors import UserError
 from alfilter.geometry.cells import (
     Mask,
     Values,
-    corners_of,
+    children_to_see,
     dilated,
-    gradient_norms,
-    local_maximum,
-    over_corners,
-    second_differences,
+    pruned,
     sign_changes,
     subdivided,
+    unfinished,
+    unknown_corners,
     upsampled,
 )
 from alfilter.geometry.repair import face_normals
@@ -165,7 +164,7 @@ class _Pyramid:
 
     def fill(self, level: _Level) -> None:
         """Evaluate the corners of active cells that are not known yet."""
-        wanted = corners_of(level.active) & ~level.known
+        wanted = unknown_corners(level.active, level.known)
         index = np.flatnonzero(wanted)
         level.values.reshape(-1)[index] = self.at(np.stack(np.unravel_index(index, wanted.shape), 1) * level.stride)
         level.known |= wanted
@@ -192,17 +191,8 @@ class _Pyramid:
         """Discard the cells in which the field cannot reach zero."""
         if self.dense:
             return level
-        side = level.stride * 2 / (self.resolution - 1)
-        corners = np.abs(level.values)
-        mean, least = over_corners(corners, np.add) / 8, over_corners(corners, np.minimum)
-        slope = gradient_norms(level.values) / side
-        usual = float(np.median(slope[level.active])) if level.active.any() else 1.0
-        bound = self.margin * side * np.maximum(local_maximum(slope), usual)
-        free = (mean > 1.122 * bound) | (least > 0.866 * bound)
-        if level.stride == 2:
-            level.doubt = np.maximum(_BENT * self.margin * second_differences(level.values), 0.1 * bound)
-            free |= least > level.doubt
-        level.active &= ~free | sign_changes(level.values)
+        bent = _BENT * self.margin if level.stride == 2 else None
+        level.active, level.doubt = pruned(level.values, level.active, self.margin, bent)
         if level.active.mean() > _NOISE:
             level.active[...], level.doubt = True, None
             self.fill(level)
@@ -249,7 +239,7 @@ def _polygonise(pyramid: _Pyramid, level: _Level) -> Surface:
         queue = []
         for first in sorted(touched):
             values, known = slabs.slab(first)
-            if _unfinished(values, known).any():  # a neighbour has found what this one did not look at
+            if unfinished(values, known).any():  # a neighbour has found what this one did not look at
                 queue.append(first)
             else:
                 pieces[first] = _march(values[: pyramid.resolution - 2 * first, *[slice(pyramid.resolution)] * 2])
@@ -288,15 +278,13 @@ class _Slabs:
     def evaluate_surface(self, first: int) -> None:
         """Evaluate the cells of a slab that can hold the surface, and follow it from there."""
         values, known = self.slab(first)
-        active = subdivided(self.level.active[first : first + _STEP])
-        wanted = active
-        if self.level.doubt is not None:
-            least = over_corners(np.abs(values), np.minimum)
-            wanted = active & (sign_changes(values) | (least <= subdivided(self.level.doubt[first : first + _STEP])))
+        parents = slice(first, first + _STEP)
+        active, doubt = self.level.active[parents], self.level.doubt
+        wanted = children_to_see(values, active, None if doubt is None else doubt[parents])
         while wanted.any():
             self.evaluate(values, known, wanted, 2 * first)
-            wanted = _unfinished(values, known)
-            if (lost := wanted & ~active).any():  # the bound was wrong here: look around
+            wanted = unfinished(values, known)
+            if wanted.any() and (lost := wanted & ~subdivided(active)).any():  # the bound was wrong here: look around
                 self.pyramid.reopened += int(lost.sum())
                 wanted |= dilated(lost)
         index = np.flatnonzero(known)
@@ -304,31 +292,23 @@ class _Slabs:
 
     def evaluate(self, values: Values, known: Mask, cells: Mask, first: int) -> None:
         """The corners of some cells, those that are not known yet."""
-        wanted = corners_of(cells) & ~known
+        wanted = unknown_corners(cells, known)
         index = np.flatnonzero(wanted)
         places = np.stack(np.unravel_index(index, wanted.shape), 1) + np.array([first, 0, 0])
         values.reshape(-1)[index] = self.pyramid.at(places)
         known |= wanted
 
 
-def _unfinished(values: Values, known: Mask) -> Mask:
-    """Cells of both signs with a corner that was not evaluated."""
-    open_cells: Mask = sign_changes(values) & ~over_corners(known, np.logical_and)
-    return open_cells
-
-
 def _march(values: Values) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Marching cubes (Lewiner) of one slab: vertices in cells from its own corner, faces outwards."""
     none = np.empty((0, 3)), np.empty((0, 3), np.int64)
-    if min(values.shape) < 2 or not (values.min() < 0 < values.max()):
+    values = np.ascontiguousarray(values)
+    if min(values.shape) < 2 or not (crossing := sign_changes(values)).any():
         return none
     from skimage.measure import marching_cubes
 
-    crossing = sign_changes(values)
-    if not crossing.any():
-        return none
     vertices, faces, _, _ = marching_cubes(  # type: ignore[no-untyped-call]
-        values, 0.0, gradient_direction="descent", mask=corners_of(crossing)
+        values, 0.0, gradient_direction="descent", mask=unknown_corners(crossing, np.zeros(values.shape, bool))
     )
     return vertices.astype(np.float64), faces.astype(np.int64)
 
