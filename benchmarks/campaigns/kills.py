@@ -31,7 +31,9 @@ from benchmarks.campaigns.warm import HOME, ONLY
 SMALL = ("--set", "width=8", "--set", "depth=1")
 GROUP = ("--threads", "2", "--train", "micro=16", "--snapshots", "4", "--checkpoint-every", "0", "--quiet", "--json")
 SCENES: dict[str, tuple[str, ...]] = {
-    "picture": ("photo.png", "--method", "al-sine", *SMALL, "--set", "levels=3", "--set", "grid=6", "--steps", "30"),
+    # by layers, a step has worker processes
+    "picture": ("photo.png", "--method", "al-sine", *SMALL, "--set", "levels=3", "--set", "grid=6", "--steps", "30",
+                "--train", "kernels=layers"),
     "al-grid": ("photo.png", "--method", "al-grid", *SMALL, "--set", "levels=3", "--set", "table=6", "--steps", "30"),
     "views": ("views.npz", "--method", "al-grid", *SMALL, "--set", "levels=2", "--set", "table=8", "--steps", "30"),
     "octree": ("photo.png", "--method", "octree", *SMALL, "--set", "levels=3", "--set", "capacity=200", "--steps",

@@ -6,7 +6,10 @@ import pytest
 import torch
 
 import alfilter as al
+from alfilter.encodings import Identity
+from alfilter.kernels.dispatch import kernels_available
 from alfilter.methods import Field, parameter_count
+from alfilter.networks import MLP
 from alfilter.testing.methods import tiny_task
 from alfilter.testing.properties import points
 from alfilter.training.gradient import GradientWorkers, accumulate_gradient
@@ -56,3 +59,26 @@ def test_wrong_coordinates_are_explained() -> None:
     field = al.build("siren", in_dim=2, out_dim=1, width=4)
     with pytest.raises(al.UserError, match=r"takes 2 coordinates in the last axis, got shape \(5, 3\)"):
         field(torch.zeros(5, 3))
+
+
+def test_a_subclass_that_computes_something_else_is_not_compiled() -> None:
+    """What its parent says of itself no longer holds."""
+
+    class Doubled(Identity):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+    class Same(Identity):
+        pass
+
+    class Shifted(MLP):
+        def forward(self, features: torch.Tensor) -> torch.Tensor:
+            return super().forward(features) + 1
+
+    def mlp(kind: type[MLP]) -> MLP:
+        return kind(2, 1, width=8, depth=2, activation="relu")
+
+    if kernels_available():
+        assert Field(Same(2), mlp(MLP)).compiled() is not None
+    assert Field(Doubled(2), mlp(MLP)).compiled() is None
+    assert Field(Identity(2), mlp(Shifted)).compiled() is None

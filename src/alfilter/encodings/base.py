@@ -95,7 +95,7 @@ class Encoding(nn.Module, ABC):
     def compiled_features(self) -> GridFeatures | FourierFeatures | None:
         """What `forward` computes, as data, if it is a lookup on grids or waves: training has a faster way to do it.
 
-        An encoding that overrides `forward` must override this as well.
+        A subclass that overrides `forward` and not this is trained the plain way.
         """
         return None
 

@@ -77,8 +77,11 @@ class Field(nn.Module):
     def compiled(self) -> CompiledField | None:
         """A compiled twin for training: of a perceptron on grids, waves or coordinates; None if this is something else.
 
-        All of the field's parameters are learned there, and nothing else.
+        All of the field's parameters are learned there, and nothing else. A class that changes what is computed and
+        does not say how it compiles has none.
         """
+        if overrides(self.encoding, "compiled_features") or overrides(self.network, "perceptrons"):
+            return None
         features, network = self.encoding.compiled_features(), self.network.perceptrons()
         if features is None or network is None:
             return None
@@ -91,6 +94,22 @@ class Field(nn.Module):
         """Let the network's -1 and 1 mean `low` and `high`, each (out_dim,)."""
         self.shift.copy_((low + high) / 2)
         self.scale.copy_((high - low) / 2)
+
+
+_COMPUTED = ("forward", "filtered", "response")
+
+
+def overrides(module: nn.Module, description: str) -> bool:
+    """Whether a subclass changed what a module computes but not the method that describes it.
+
+    >>> class Doubled(Encoding):
+    ...     def forward(self, x): return 2 * x
+    >>> overrides(Doubled(1, 1), "compiled_features")
+    True
+    """
+    order = type(module).__mro__
+    described = next(place for place, owner in enumerate(order) if description in vars(owner))
+    return any(name in vars(owner) for owner in order[:described] for name in _COMPUTED)
 
 
 def parameter_count(module: nn.Module) -> int:

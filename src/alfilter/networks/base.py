@@ -51,7 +51,7 @@ class Network(nn.Module, ABC):
     def perceptrons(self) -> Perceptrons | None:
         """What `forward` computes, if it is a perceptron and nothing else: training has a faster way to do it.
 
-        A network that overrides `forward` must override this as well.
+        A subclass that overrides `forward` and not this is trained the plain way.
         """
         return None
 
