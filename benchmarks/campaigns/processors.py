@@ -2,7 +2,7 @@
 
 Fits small signals with every method in processes of their own: as usual; with kernels for a processor without special
 instructions; without AVX2; without numba, on the plain tensor functions. Gradients must agree to 1e-5 of their greatest
-entry, and values after a few steps to 1e-5 of the field's range. Then the same command under tight limits (`limits.py`).
+entry, values after a few steps to 1e-5 of the field's range. Then the same command under tight limits (`limits.py`).
 
     python -m benchmarks.campaigns.processors          # from the repository's root
 """
