@@ -121,7 +121,11 @@ _MODELS: dict[str, tuple[tuple[str, ...], ...]] = {
         (_RENDER, ("eval", "{file}", "{home}/photo.png", "--json"), *_EXPORTS),
     ),
     "start.safetensors": (("fit", "{home}/photo.png", *tiny("siren"), "--from", "{file}", "--out", "fresh", "--json"),),
-    "points.safetensors": (("predict", "{file}", "{home}/table.csv", "--out", "out.csv"),),
+    "points.safetensors": (
+        ("predict", "{file}", "{home}/table.csv", "--out", "out.csv"),
+        ("eval", "{file}", "{home}/table.csv", "--json"),
+        _EXPORTS[1],
+    ),
     "sound.safetensors": (("render", "{file}", "out.wav"), *_EXPORTS),
     "volume.safetensors": (("render", "{file}", "out.npy"), ("render", "{file}", "out.nii.gz"), *_EXPORTS),
     "film.safetensors": (("render", "{file}", "out.gif"), ("render", "{file}", "out.mp4")),
@@ -211,7 +215,7 @@ def _models(home: Path) -> None:
     ]
     for name, source, method, options in rows:
         _save(open_task(str(home / source)), method, options, home / f"{name}.safetensors")
-    table = open_task(str(home / "table.csv"), columns=(("x", "y"), ("z",), None, None))
+    table = open_task(str(home / "table.csv"), "random:0.5", columns=(("x", "y"), ("z",), None, "s"))
     _save(table, "siren", small, home / "points.safetensors")
 
 

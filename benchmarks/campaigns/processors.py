@@ -1,8 +1,8 @@
 """Do other processors, no compiler and tight limits give the same fields, or a line that says what is missing?
 
 Fits small signals with every method in processes of their own: as usual; with kernels for a processor without special
-instructions; without AVX2; without numba, on the plain tensor functions. The trained values must agree to 1e-5 of the
-field's range after a few steps. Then the same command under tight limits (`limits.py`).
+instructions; without AVX2; without numba, on the plain tensor functions. Gradients must agree to 1e-5 of their greatest
+entry, values after a few steps to 1e-5 of the field's range. Then the same command under tight limits (`limits.py`).
 
     python -m benchmarks.campaigns.processors          # from the repository's root
 """
@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import product
 from typing import Any
 
 from benchmarks.campaigns.limits import under_limits
@@ -41,8 +42,9 @@ MACHINES: dict[str, dict[str, str]] = {
 TOLERANCE = 1e-5
 
 
-def train(method: str) -> list[float]:
-    """A field's values after four steps on a small picture, one thread."""
+def train(method: str) -> dict[str, list[float]]:
+    """The gradient of a field's squared error on a small picture, relative to its greatest entry, and the field's
+    values after four steps; one thread."""
     import numpy as np
     import torch
 
@@ -53,10 +55,13 @@ def train(method: str) -> list[float]:
     torch.set_num_threads(1)
     task = ImageTask(GridSignal(np.random.default_rng(0).random((12, 10, 3)).astype(np.float32)))
     field = al.build(method, in_dim=2, out_dim=3, samples=(12, 10), **OPTIONS[method])
+    (field(grid_coords((12, 10))) - task.signal.values()).square().mean().backward()
+    gradient = torch.cat([p.grad.double().flatten() for p in field.parameters() if p.grad is not None])
+    field.zero_grad()
     al.fit(field, task, steps=4, batch=None, lr=1e-4, lr_encoding=1e-4)
     with torch.inference_mode():
-        values: list[float] = field(grid_coords((12, 10))).double().flatten().tolist()
-    return values
+        values = field(grid_coords((12, 10))).double().flatten()
+    return {"gradient": (gradient / gradient.abs().max()).tolist(), "values": values.tolist()}
 
 
 def worker() -> None:
@@ -66,13 +71,13 @@ def worker() -> None:
     print(json.dumps({method: train(method) for method in sys.argv[2:]}))
 
 
-def values_on(machine: str, methods: tuple[str, ...]) -> dict[str, list[float]]:
+def values_on(machine: str, methods: tuple[str, ...]) -> dict[str, dict[str, list[float]]]:
     words = [sys.executable, "-m", "benchmarks.campaigns.processors", "--worker", *methods]
     done = subprocess.run(words, env={**os.environ, **MACHINES[machine]}, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{machine}: exit code {done.returncode}: {done.stderr[-600:]}")
-    losses: dict[str, list[float]] = json.loads(done.stdout)
-    return losses
+    results: dict[str, dict[str, list[float]]] = json.loads(done.stdout)
+    return results
 
 
 def compare(methods: tuple[str, ...], machines: tuple[str, ...]) -> int:
@@ -80,12 +85,16 @@ def compare(methods: tuple[str, ...], machines: tuple[str, ...]) -> int:
     beyond = 0
     usual = values_on("as usual", methods)
     others = {machine: values_on(machine, methods) for machine in machines}
-    print(f"{'method':<12}" + "".join(f"{machine:>16}" for machine in machines))
-    for method in methods:
-        row = [max(abs(a - b) for a, b in zip(usual[method], others[m][method], strict=True)) for m in machines]
+    print(f"{'method':<12}{'':<10}" + "".join(f"{machine:>16}" for machine in machines))
+    for method, what in product(methods, ("gradient", "values")):
+        row = [_difference(usual[method][what], others[machine][method][what]) for machine in machines]
         beyond += sum(not difference <= TOLERANCE for difference in row)
-        print(f"{method:<12}" + "".join(f"{difference:>16.2e}" for difference in row))
+        print(f"{method:<12}{what:<10}" + "".join(f"{difference:>16.2e}" for difference in row))
     return beyond
+
+
+def _difference(one: list[float], other: list[float]) -> float:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def main() -> int:

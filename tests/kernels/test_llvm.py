@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,11 @@ def test_a_perceptron_of_any_width_of_vectors_is_that_of_core(
     folder = os.environ.get("NUMBA_CACHE_DIR", str(tmp_path))
     out, _ = call_in(SOURCE.parent, SCRIPT, ALFILTER_LANES=lanes, NUMBA_CACHE_DIR=folder, **setting)
     assert out.split() == [lanes or out.split()[0], "True"]
+
+
+def test_the_compiler_has_an_upper_bound() -> None:
+    """Kernels name LLVM's intrinsics, which may change with its version."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    named = [words for words in project["project"]["dependencies"] if words.startswith("numba")]
+    assert all("<" in words for words in named)
+    assert len(named) == 1

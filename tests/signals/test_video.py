@@ -14,7 +14,7 @@ from tests.support.data import shared_data
 from alfilter.errors import UserError
 from alfilter.signals import GridSignal, open_signal, read_clip, read_frames, read_gif, write_image
 from alfilter.signals import video as module
-from alfilter.signals.video import Frames, write_clip
+from alfilter.signals.video import Frames, frame_names, write_clip
 
 
 def moving(count: int = 5, height: int = 16, width: int = 24) -> Any:
@@ -35,6 +35,12 @@ def test_a_folder_of_frames_is_a_video_in_the_order_of_its_numbers(tmp_path: Pat
     assert isinstance(signal, GridSignal)
     assert (signal.kind, signal.shape, signal.facts) == ("video", (11, 16, 24), {"rate": 25.0})
     assert np.array_equal(signal.data, frames)
+
+
+def test_a_folder_with_odd_digits_in_its_names(tmp_path: Path) -> None:
+    for name in ("²5.png", "①2.png", "٣.png", "²10.png"):
+        write_image(tmp_path / name, np.full((2, 2, 1), 0.5))
+    assert [file.name for file in frame_names(tmp_path)] == ["٣.png", "²5.png", "²10.png", "①2.png"]
 
 
 def test_a_folder_must_hold_frames_of_one_size(tmp_path: Path) -> None:

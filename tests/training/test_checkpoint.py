@@ -184,6 +184,7 @@ def damaged(change: Callable[[dict[str, Any], dict[str, Tensor]], None], folder:
         (lambda h, t: t["field.encoding.rows"].fill_(2_000_000_000), "a node's row is -1 or below 200, got "),
         (lambda h, t: t["field.encoding.table"].fill_(float("nan")), "tensor encoding.table holds NaN or infinity"),
         (lambda h, t: t.update({"optimiser.0.mean": torch.zeros(1)}), "expected moments of shape"),
+        (lambda h, t: t["optimiser.0.square"].fill_(float("inf")), "its moments hold NaN or infinity"),
         (lambda h, t: h.update(step=-3), "step -3"),
         (lambda h, t: h.update(step=float("inf")), "does not fit this run"),
         (lambda h, t: h.update(seconds=float("nan")), "after nan seconds"),

@@ -204,6 +204,23 @@ def test_frames_views_and_samples_have_ceilings(kind: str, shape: list[int], tmp
     load(tmp_path / "m")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [{"noise": 5}, {"noise": ["s"]}, {"weight": {}}, {"observe": 5}, {"observe_seed": "x"}, {"observe_seed": -1},
+     {"coords": [5]}, {"high": [0.0]}, {"support": "x"}],
+)  # fmt: skip
+def test_facts_of_points_are_of_their_types(damage: dict[str, Any], tmp_path: Path) -> None:
+    field = build("siren", in_dim=1, out_dim=1, width=4, depth=1)
+    facts = {"kind": "points", "coords": ["x"], "low": [0.0], "high": [1.0], "support": None, "weight": None}
+    values = {"values": ["z"], "value_low": [0.0], "value_high": [1.0], "noise": "s", "observe": "random:0.5"}
+    field.signal = {**facts, **values, "observe_seed": 0, "support": [1.0]}
+    save(field, tmp_path / "m")
+    load(tmp_path / "m")
+    field.signal |= damage
+    save(field, tmp_path / "m")
+    assert "the facts of its points contradict themselves" in refusal(tmp_path / "m")
+
+
 @pytest.mark.parametrize("name", ["x; rm -rf ~", "x $(id)", "x\x1b[2J", "--index-url=http://x", ""])
 def test_nothing_is_pasted_into_a_shell_from_a_file(name: str, good: Path, tmp_path: Path) -> None:
     header, tensors = read_tensors(good)

@@ -124,6 +124,7 @@ def test_requests_are_bounded(client: Client, server: Server) -> None:
     assert (
         client.ask("/api/reset", "POST", b"", Origin=f"http://{client.host}", Transfer_Encoding="chunked").status == 411
     )
+    assert client.ask("/api/reset", "POST", None, Content_Length="9" * 5000).status == 411
     server.rate = access.RateLimiter(rate=0.001, burst=3)
     assert [client.ask("/api/stats").status for _ in range(4)] == [200, 200, 200, 429]
 

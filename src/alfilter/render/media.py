@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def sound_sampling(view: View, samples: int, rate: float) -> tuple[int, float, i
     ((199, 99.0, 16000), (50, 99.0, 4000))
     """
     if view.size is not None:
-        if not (view.size.isascii() and view.size.isdigit()) or int(view.size) < 1:
+        if not re.fullmatch(r"[0-9]{1,15}", view.size) or int(view.size) < 1:
             raise UserError(f"size of a sound is a number of samples, got {view.size!r}; for example 44100")
         count = int(view.size)
         return count, float(samples - 1), max(1, round(rate * count / samples))

@@ -108,7 +108,7 @@ def score_points(field: Field, path: str) -> Scores:
     signal = read_points(path, facts["coords"], facts["values"], facts.get("weight"), facts.get("noise"))
     task = PointTask(signal)
     if task.describe()["sha256"] == facts.get("sha256") and facts.get("observe", "all") != "all":
-        task = PointTask(signal, facts["observe"], facts["observe_seed"])
+        task = PointTask(signal, facts["observe"], facts.get("observe_seed", 0))
     prediction, _ = predict(field, facts, signal.places)
     if task.seen is not None:
         return task.compare(prediction)

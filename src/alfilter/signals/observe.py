@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 
 import numpy as np
@@ -14,6 +15,7 @@ from alfilter.signals.mapped import is_npy, read_npy
 from alfilter.signals.signal import GridSignal
 from alfilter.signals.volume import is_nifti, read_nifti
 
+_WHOLE = r"[0-9]{1,15}"
 Seen = NDArray[np.bool_]
 # parts of a signal: how many axes it has, what a part is, and an example
 PARTS = {
@@ -64,7 +66,7 @@ def observed(spec: str, shape: tuple[int, ...], seed: int = 0) -> Seen:
 
 def _every(argument: str, shape: tuple[int, ...]) -> Seen:
     """Samples whose index along every axis is a multiple of K."""
-    step = int(argument) if argument.isascii() and argument.isdigit() else 0
+    step = int(argument) if re.fullmatch(_WHOLE, argument) else 0
     if step < 1:
         raise UserError(f"expected a whole number K of at least 1 in every:K, got {argument!r}; try every:2")
     seen = np.zeros(shape, bool)
@@ -126,7 +128,7 @@ def _numbers(which: str, count: int, name: str, example: str) -> list[int]:
 
 
 def _number(word: str, count: int, name: str, example: str) -> int:
-    place = int(word) if word.strip().isascii() and word.strip().isdigit() else -1
+    place = int(word) if re.fullmatch(_WHOLE, word.strip()) else -1
     if not 0 <= place < count:
         raise UserError(f"expected numbers from 0 to {count - 1} in {name}, got {word.strip()!r}; try {example}")
     return place

@@ -210,7 +210,7 @@ def _signal(data: Array, rate: float) -> GridSignal:
 
 def _order(file: Path) -> list[tuple[bool, int, str]]:
     parts = re.split(r"(\d+)", file.name)
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
 def _size(frame: Array) -> str:

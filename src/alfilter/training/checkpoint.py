@@ -80,6 +80,8 @@ def read_checkpoint(path: Path, field: Field, optimiser: Adam, identity: dict[st
 def _restore(target: Tensor, stored: Tensor) -> None:
     if target.shape != stored.shape:
         raise ValueError(f"expected moments of shape {tuple(target.shape)}, got {tuple(stored.shape)}")
+    if not torch.isfinite(stored).all():
+        raise ValueError("its moments hold NaN or infinity")
     target.copy_(stored)
 
 

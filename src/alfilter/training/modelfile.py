@@ -224,6 +224,10 @@ def _check_signal(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
 def _check_points(facts: dict[str, Any], in_dim: int, out_dim: int) -> None:
     """The same for scattered points: names and bounds of every coordinate and value."""
     wrong = UserError("the facts of its points contradict themselves")
+    seed, words = facts.get("observe_seed", 0), [facts.get("observe", "all")]
+    words += [name for name in (facts.get("weight"), facts.get("noise")) if name is not None]
+    if not all(isinstance(word, str) for word in words) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise wrong
     for names, low, high, size in (("coords", "low", "high", in_dim), ("values", "value_low", "value_high", out_dim)):
         lists = [facts.get(name) for name in (names, low, high)]
         if not all(isinstance(entry, list) and len(entry) == size for entry in lists):

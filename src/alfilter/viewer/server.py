@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import select
 import socket
 import time
@@ -204,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
     def _body(self) -> dict[str, Any] | None:
         """The JSON object of a request that changes something; None when it was refused."""
         length = self.headers.get("Content-Length", "")
-        if not length.isascii() or not length.isdigit() or "Transfer-Encoding" in self.headers:
+        if not re.fullmatch(r"[0-9]{1,15}", length) or "Transfer-Encoding" in self.headers:
             self._refuse(411, "a length is needed")
             return None
         if int(length) > access.MAX_BODY:
