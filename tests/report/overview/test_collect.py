@@ -68,6 +68,7 @@ def test_a_picture_that_is_none_is_left_out(tmp_path: Path) -> None:
         {"seed": "x"}, {"seed": float("nan")}, {"size": {}}, {"pictures": 5}, {"heldout": "x"}, {"alpha": {"low": "x"}},
         {"alpha": [1]}, {"steps": "many"}, {"seconds": []}, {"metrics": {"psnr": {}, "ssim": True}}, {"image": {}},
         {"curve": [[1, True], [float("inf"), 2], [1, 10**400]]}, {"params": 10**400}, {"detail": 3}, {"meaning": []},
+        {"metrics": {"psnr": 1.7e308}}, {"heldout": {"psnr": -1e200}}, {"seconds": 1e308},
     ],
 )  # fmt: skip
 def test_what_is_not_of_its_type_is_missing(damage: dict[str, Any], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from alfilter.runs.folder import HISTORY, RunFolder, read_result_lines
 
 Values = Mapping[str, Mapping[str, float]]  # row → metric → number
 
+_LARGEST = 1e150  # of a number whose spread can be told
 FOLDERS = "runs"  # the name under which run folders are grouped
 _SHOWN = ("reference", "reconstruction", "observed")  # pictures of a run folder that can be compared pixel by pixel
 _DRAWN = ("alpha", "error", "scales", "spectrum", "slice", "map", "parity", "sparse")  # those drawn as charts
@@ -185,12 +185,12 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def _number(value: object) -> float | None:
-    """A finite number as it is, none for anything else.
+    """A number as it is, if its square is finite; none for anything else.
 
     >>> _number(2), _number(True), _number(float("nan")), _number("2")
     (2, None, None, None)
     """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
     return value if is_number else None  # type: ignore[return-value]
 
 
