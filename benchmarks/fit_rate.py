@@ -62,7 +62,8 @@ def floor_of(name: str, task: ImageTask, after: ExitStack) -> Callable[[], objec
     field: Field = build(name, in_dim=2, out_dim=3, preset="default", samples=task.samples)
     adapt(field, task, setting, 0, 0, 0.0)
     batch = task.batch_size(setting.batch)
-    return floor(field, task, min(setting.micro, batch // workers()), batch, after)
+    piece = task.pieces(0, 0, batch, min(setting.micro, batch // workers()))[0]
+    return floor(field, task, task.load(piece), batch, after)
 
 
 def measure(names: list[str], task: ImageTask, seconds: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from alfilter.config import Training, configure
 from alfilter.methods import METHODS
-from alfilter.methods.tuned import LEAST_BATCH, MINUTE, SMALL, Settings, with_tuned
+from alfilter.methods.tuned import LEAST_BATCH, MINUTE, SMALL, USUAL_LEAST, Settings, with_tuned
 
 
 def test_every_default_is_what_its_search_says() -> None:
@@ -14,7 +14,7 @@ def test_every_default_is_what_its_search_says() -> None:
     for name, (options, recipe) in MINUTE.items():
         default = METHODS[name].presets["default"]
         assert default.options == options
-        batch = recipe["batch"] and max(recipe["batch"], LEAST_BATCH)
+        batch = recipe["batch"] and max(recipe["batch"], LEAST_BATCH.get(name, USUAL_LEAST))
         assert {key: default.training[key] for key in recipe} == {**recipe, "batch": batch}
 
 

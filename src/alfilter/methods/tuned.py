@@ -99,7 +99,9 @@ MINUTE: dict[str, Settings] = {
 }
 # a table's gradient is as large as the table, so its batches are not cut into pieces
 MICRO = {"octree": 8192, "acorn": 8192, "diner": 32768}
-LEAST_BATCH = 2048  # the search has one core; two wait for each other too often with less
+# The search has one core: with smaller batches two wait for each other too long (`benchmarks/methods.py --own`)
+LEAST_BATCH = {"octree": 8192, "acorn": 8192, "mfn-gabor": 4096, "filter-bank": 8192}
+USUAL_LEAST = 2048
 
 
 def with_tuned(rows: Mapping[str, Method]) -> dict[str, Method]:
@@ -111,5 +113,5 @@ def _tuned(name: str, row: Method) -> Method:
     options, recipe = MINUTE[name]
     changed = {"micro": MICRO[name]} if name in MICRO else {}
     if recipe["batch"] is not None:
-        changed["batch"] = max(recipe["batch"], LEAST_BATCH)
+        changed["batch"] = max(recipe["batch"], LEAST_BATCH.get(name, USUAL_LEAST))
     return replace(row, presets={**row.presets, "default": Preset(options, {**recipe, **changed})})
