@@ -100,7 +100,7 @@ MINUTE: dict[str, Settings] = {
 # a table's gradient is as large as the table, so its batches are not cut into pieces
 MICRO = {"octree": 8192, "acorn": 8192, "diner": 32768}
 # The search has one core: with smaller batches two wait for each other too long (`benchmarks/methods.py --own`)
-LEAST_BATCH = {"octree": 8192, "acorn": 8192, "mfn-gabor": 4096, "filter-bank": 8192}
+LEAST_BATCH = {"octree": 8192, "acorn": 8192, "mfn-gabor": 8192, "filter-bank": 8192}
 USUAL_LEAST = 2048
 
 
