@@ -103,14 +103,14 @@ COLUMNS: Mapping[str, Any] = {
 
 
 def summarise_minute(lines: Lines) -> str:
-    """PSNR after every length, mean ± standard deviation over the pictures; the best after a minute first."""
-    longest: dict[str, list[float]] = {}
+    """PSNR after every length, mean ± standard deviation over the pictures; ranked by the longest that all have."""
+    scores: dict[tuple[str, float], list[float]] = {}
     for line in lines:
-        if line["training"]["budget"] == SECONDS[-1]:
-            longest.setdefault(line["group"], []).append(line["metrics"]["psnr"])
-    ranked = sorted(lines, key=lambda line: -fmean(longest.get(line["group"], [0.0])))
+        scores.setdefault((line["group"], line["training"]["budget"]), []).append(line["metrics"]["psnr"])
+    groups = {line["group"] for line in lines}
+    shared = [seconds for seconds in SECONDS if all((group, seconds) in scores for group in groups)]
+    ranked = sorted(lines, key=lambda line: -fmean(scores[line["group"], shared[-1]]) if shared else 0.0)
     columns: dict[str, Any] = {f"{seconds} s, dB": _after(seconds) for seconds in SECONDS}
-    columns["steps in a minute"] = lambda line: float(line["steps"]) if _after(SECONDS[-1])(line) is not None else None
     return table(ranked, {**columns, "parameters": COLUMNS["parameters"]})
 
 
