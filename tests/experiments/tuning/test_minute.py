@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from alfilter.experiments import run_study
+from alfilter.experiments.committed import committed_lines
 from alfilter.experiments.tuning import minute
 from alfilter.experiments.tuning.methods import SEARCHES, summarise
 from alfilter.experiments.tuning.minute import COMMON, TRIALS, runs, searches
 from alfilter.methods import METHODS, build, training
+from alfilter.methods.tuned import MINUTE
 from alfilter.signals import write_image
 
 
@@ -41,3 +43,11 @@ def test_a_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert any(trial["settings"]["batch"] != 4096 for trial in line["trials"])
     assert line["steps"] == 2
     assert "| siren | omega=79 lr=0.00042 batch=4096 |" in only.summarise([line])
+
+
+def test_presets_hold_what_the_kept_lines_say() -> None:
+    lines = committed_lines()["tuning-minute"]
+    assert {line["method"] for line in lines} == set(MINUTE)
+    for line in lines:
+        options, recipe = MINUTE[line["method"]]
+        assert {**options, **recipe}.items() >= line["settings"].items(), line["method"]
