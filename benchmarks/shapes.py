@@ -4,12 +4,12 @@
                                 [--avx2] [--json]
     python benchmarks/shapes.py --method al-grid --preset default-shape
 
-A step here is what `fit` does: it takes its samples, whose distances a process beside it measures, the gradient of the
-batch, and the optimiser's update. Blocks are made smaller than in a fit (their number of uses is the same), so that
-every timing sees several of them come in. Steps and bare products, forward and backward at the same sizes and by as
-many processes, are timed in turns; the median of the turns counts. A grid's gathers belong to its products
-(`benchmarks/methods.py`). `waiting` is the time the training spends on taking
-its samples, relative to the step.
+A step here is what `fit` does: it takes its samples, whose distances a thread beside it measures, the gradient of the
+batch, and the optimiser's update. A timing sees whole blocks of samples come in: for a grid one as large as in a fit;
+a network's steps take longer, so its blocks are smaller, with the same number of uses. Steps and bare products, forward
+and backward at the same sizes and by as many processes, are timed in turns; the median of the turns counts. A grid's
+gathers belong to its products (`benchmarks/methods.py`). `waiting` is the time the training spends on taking its
+samples, relative to the step.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from machine import add_avx2, fit_way, hold_to_avx2, machine
 from methods import floor as products_and_gathers
 
 CHUNKS = (1024, 2048, 4096)  # rows of a product; the floor is taken at the best of these
-BLOCKS = 4  # that come in during one timing
+BLOCKS = 4  # of a network that come in during one timing
 
 
 class Timed(SdfTask):
@@ -91,9 +91,11 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int, after: Ex
     """Seconds of a step and of its products, and the share of waiting for samples."""
     setting = training(method, preset)
     field = build(method, in_dim=3, out_dim=1, preset=preset)
-    reuse = SdfTask(signal).reuse
-    batch = int(setting.batch or 10_000)
-    task = Timed(signal, block=max(8, 24 * batch // reuse))  # a block lasts 24 steps
+    usual, batch = SdfTask(signal), int(setting.batch or 10_000)
+    is_grid = isinstance(field.encoding.compiled_features(), GridFeatures)
+    block = usual.block if is_grid else max(8, 24 * batch // usual.reuse)  # which lasts 24 steps
+    lasts, blocks = usual.reuse * block // batch, 1 if is_grid else BLOCKS
+    task = Timed(signal, block=block)
     task.set_sampling(setting.sampling)
     field.set_range(*task.output_range())
     gradient_workers, optimiser = GradientWorkers(field), make_optimiser(field, setting)
@@ -101,7 +103,7 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int, after: Ex
     way = fit_way(field, task, setting, optimiser)
     assert isinstance(field.network, MLP)
     sizes = [(w.shape[0], w.shape[1]) for w in field.network.weights]
-    if isinstance(field.encoding.compiled_features(), GridFeatures):
+    if is_grid:
         piece = task.load(task.pieces(0, 0, batch, batch // workers())[0])
         floors = {len(piece[0]): products_and_gathers(field, task, piece, batch, after)}
     else:
@@ -119,19 +121,19 @@ def measure(signal: ShapeSignal, method: str, preset: str, turns: int, after: Ex
                 step += 1
         return (time.perf_counter() - began) / count, task.waited / count
 
-    steps(24 * task.window)  # the window is full, everything is compiled
+    steps(lasts * task.window)  # the window is full, everything is compiled
     results: dict[str, Any] = {"step": [], "waiting": [], **{chunk: [] for chunk in floors}}
     for _ in range(turns):
-        seconds, waiting = steps(24 * BLOCKS)
+        seconds, waiting = steps(lasts * blocks)
         results["step"].append(seconds)
         results["waiting"].append(waiting / seconds)
         for chunk, run in floors.items():
             run()
             began = time.perf_counter()
-            for _ in range(24):
+            for _ in range(lasts):
                 run()
             # a batch that is no multiple of the chunk pays for its own rows only
-            results[chunk].append((time.perf_counter() - began) / 24 * batch / (-(-batch // chunk) * chunk))
+            results[chunk].append((time.perf_counter() - began) / lasts * batch / (-(-batch // chunk) * chunk))
     usual, floor = median(results["step"]), min(median(results[chunk]) for chunk in floors)
     return {
         "setting": f"{method} {preset}, {len(sizes) - 1}×{sizes[0][0]}, batch {batch}",

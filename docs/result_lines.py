@@ -13,6 +13,7 @@ from pathlib import Path
 from alfilter.commands.paper import study_command
 from alfilter.experiments.committed import committed_lines, keep
 from alfilter.experiments.compare import between, media, minute, noise
+from alfilter.experiments.compare import shapes as shapes_minute
 from alfilter.experiments.insight import alpha_meaning, borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
@@ -43,8 +44,12 @@ TABLES = {
         "tuning-minute": ("tuning-minute", methods.summarise),
         "equal-search": ("equal-search", equal_sizes.summarise),
     },
-    "between.md": {"between-large": ("between-large", between.summarise)},
+    "between.md": {
+        "between-large": ("between-large", between.summarise),
+        "terrain": ("between", between.summarise_terrain),
+    },
     "media.md": {"media": ("media", media.summarise)},
+    "shapes.md": {"shapes-minute": ("shapes-minute", shapes_minute.summarise)},
     "noise.md": {"noise": ("noise", noise.summarise)},
 }
 

@@ -189,7 +189,9 @@ class Density:
 REMOVED: Mapping[str, Any] = {"bend": 0.0, "bend_power": 1.0, "jitter": 0.0, "average": 0.0, "warmup": 0.0, "heads": 1}
 
 # options that files written before do not hold, with the values that change nothing
-ADDED: Mapping[str, Any] = {"until": None, "settle": 1.0, "filter_loss": "error", "kernels": "auto"}
+ADDED: Mapping[str, Any] = {
+    "until": None, "settle": 1.0, "filter_loss": "error", "kernels": "auto", "activation": "relu", "omega": 5.0,
+}  # fmt: skip
 
 
 def without_removed(stored: Any, current: Any) -> Any:

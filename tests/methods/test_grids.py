@@ -83,3 +83,19 @@ def test_batches_of_a_video_are_bounded() -> None:
     assert video["batch"] == 1 << 16
     assert video["batch"] >= video["micro"]
     assert follow_samples(Density(3, 64))[1] == {}  # every sample has a node, and the usual batches
+
+
+@pytest.mark.parametrize("method", ["hash-grid", "al-grid"])
+def test_a_sine_network_on_a_grid(method: str) -> None:
+    """Its first weights start within 1/C, as SIREN's, and a step of it is one compiled call."""
+    sizes = {"levels": 3, "features": 2, "base": 4, "finest": 16, "table": 8, "width": 8}
+    field = build(method, in_dim=2, out_dim=1, **sizes, activation="sine", omega=5.0)
+    first, second = [p for p in field.network.parameters() if p.dim() == 2][:2]
+    assert first.abs().max() <= 1 / 6
+    assert second.abs().max() <= (6 / 8) ** 0.5 / 5
+    assert field.compiled() is not None
+    x = torch.rand(50, 2, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    (weight, bias), (more, offset), (last, end) = field.network.layers()  # type: ignore[operator]
+    z = torch.sin(5.0 * (field.encoding(x) @ weight.t() + bias))
+    z = torch.sin(5.0 * (z @ more.t() + offset))
+    torch.testing.assert_close(field(x), z @ last.t() + end)

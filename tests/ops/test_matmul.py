@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alfilter.kernels.dispatch import use_way
-from alfilter.ops.matmul import multiply, outer
+from alfilter.ops.matmul import linear, multiply, outer
 
 SIZES = st.integers(1, 70)
 
@@ -57,3 +57,24 @@ def test_nan_and_infinity_reach_the_result() -> None:
 def test_empty(shape: tuple[int, int, int]) -> None:
     n, k, m = shape
     assert multiply(torch.ones(n, k), torch.ones(k, m)).shape == (n, m)
+
+
+@pytest.mark.parametrize("shape", [(5,), (9, 5), (2, 3, 5), (0, 5)])
+def test_a_linear_map_has_the_library_s_gradients(shape: tuple[int, ...]) -> None:
+    x, weight = torch.randn(shape, requires_grad=True), torch.randn(7, 5, requires_grad=True)
+    ours, theirs = linear(x, weight), torch.nn.functional.linear(x, weight)
+    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+    grad = torch.randn_like(theirs)
+    for one, other in zip(
+        torch.autograd.grad(ours, (x, weight), grad), torch.autograd.grad(theirs, (x, weight), grad), strict=True
+    ):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_a_linear_map_can_be_differentiated_twice() -> None:
+    x, weight = torch.randn(4, 5, requires_grad=True), torch.randn(3, 5, requires_grad=True)
+    by_x = torch.autograd.grad(linear(x, weight).sin().sum(), x, create_graph=True)[0]
+    plain = torch.autograd.grad((x @ weight.t()).sin().sum(), x, create_graph=True)[0]
+    ours, theirs = (torch.autograd.grad(g.square().sum(), (x, weight)) for g in (by_x, plain))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)

@@ -79,6 +79,7 @@ def test_from_a_mesh_to_a_mesh(home: Path) -> None:
         result = json.loads(out)
         back = trimesh.load(f"out.{form}", process=False, force="mesh")
         assert len(back.faces) == result["faces"] > 0
+        assert ("cut_off" in result) == (form != "stl")
         assert abs(back.bounds.mean(axis=0)[0] - 10) < 3.5  # in the user's units again
     code, out, err = alfilter("mesh", model, "out.ply", "--resolution", "24")
     assert (code, "of the grid" in out) == (0, True), err
@@ -225,8 +226,31 @@ def test_large_files_are_announced(home: Path, monkeypatch: pytest.MonkeyPatch) 
     task = open_task("ball.ply", say=lines.append)
     assert lines[:2] == ["reading ball.ply, 0 MB", "1,280 faces: looking for duplicates"]
     assert isinstance(task, SdfTask)
-    assert task.distance(np.zeros((1, 3)))[0] == pytest.approx(-0.9, abs=0.01)  # from the process beside
-    assert task.signal._distance is None
+    assert task.distance(np.zeros((1, 3)))[0] == pytest.approx(-0.9, abs=0.01)
+    distance = task.signal._distance
+    assert distance is not None
+    assert distance.search is not None, "a closed mesh is searched by compiled code"
+    assert (distance._aabb, distance._winding) == (None, None), "libigl's trees over many faces are not made here"
+
+
+def test_the_colours_of_a_mesh_are_cut_offs_on_the_scale_of_the_report(tmp_path: Path) -> None:
+    """Four levels of 4 to 32 cells carry 2 to 16 cycles; α grows along the first axis."""
+    from alfilter.analysis import cut_offs_at, filter_of
+    from alfilter.render.mesh import _cut_off_colours
+
+    field = build("al-grid", in_dim=3, out_dim=1, levels=4, base=4, finest=32, grid=5)
+    encoding: Any = filter_of(field)
+    with torch.no_grad():
+        ramp = torch.linspace(0, 3, 5) / encoding.alpha.unit
+        encoding.alpha.values.copy_(ramp.view(5, 1, 1, 1).expand(5, 5, 5, 1))
+    around = surface_of(lambda x: x.norm(dim=-1, keepdim=True) - 0.9, 24)
+    colours, (low, high) = _cut_off_colours(field, around)
+    cycles = cut_offs_at(encoding, around.vertices)
+    assert (low, high) == pytest.approx(np.percentile(cycles, (1, 99)), rel=1e-5)
+    assert 2 < low < 3
+    assert 12 < high < 16
+    middle = np.abs(np.log(cycles / np.sqrt(low * high))).argmin()  # half-way in octaves, not in cycles
+    assert np.abs(colours[middle, :3].astype(int) - (33, 144, 140)).max() < 12  # viridis at one half
 
 
 def test_alpha_on_the_surface_and_in_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:

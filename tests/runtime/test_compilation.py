@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,3 +36,20 @@ def test_without_numba_nothing_is_prepared(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(compilation, "kernels_available", lambda: False)
     monkeypatch.setattr(dispatch, "_module", pytest.fail)
     compile_once("any", lambda: pytest.fail("nothing to record"))
+
+
+def test_what_the_first_kernel_loads_is_there_before_the_clock_runs() -> None:
+    """In a fresh process: nothing of numba is left to be imported."""
+    program = (
+        "import sys\n"
+        "from alfilter.kernels import cache\n"
+        "cache.cache_folder = lambda: None\n"
+        "from alfilter.runtime.compilation import compile_once\n"
+        "compile_once('any', lambda: [])\n"
+        "before = set(sys.modules)\n"
+        "from numba.core.registry import cpu_target\n"
+        "cpu_target.target_context.refresh()\n"
+        "print(len(set(sys.modules) - before))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "0"

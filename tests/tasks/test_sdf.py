@@ -22,6 +22,12 @@ def small(**options: int) -> SdfTask:
     return SdfTask(ShapeSignal.from_mesh(*ball(levels=3)), **{"block": 512, "reuse": 4, "window": 2, **options})
 
 
+def opened(levels: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """A ball that lacks a face, whose distances libigl computes."""
+    vertices, faces = ball(levels=levels)
+    return vertices, np.ascontiguousarray(faces[1:])
+
+
 def exact(points: torch.Tensor) -> torch.Tensor:
     """The distance of the ball in the domain, whose radius is 0.9."""
     return torch.linalg.vector_norm(points, dim=1, keepdim=True) - 0.9
@@ -103,7 +109,7 @@ def test_batches_are_even() -> None:
 
 
 def test_the_worker_gives_the_same_numbers() -> None:
-    vertices, faces = ball(levels=2)
+    vertices, faces = opened()
     points = np.random.default_rng(0).normal(size=(300, 3))
     worker = DistanceWorker(vertices, faces)
     for _ in range(2):
@@ -114,8 +120,15 @@ def test_the_worker_gives_the_same_numbers() -> None:
         worker.distance(points)
 
 
-def test_a_lost_worker_does_not_stop_the_run() -> None:
+def test_a_closed_mesh_needs_no_worker() -> None:
     task = small()
+    points = np.random.default_rng(0).normal(size=(50, 3))
+    assert np.array_equal(task._beside(points), task.distance(points))
+    assert task._worker is None
+
+
+def test_a_lost_worker_does_not_stop_the_run() -> None:
+    task = SdfTask(ShapeSignal.from_mesh(*opened()))
     points = np.random.default_rng(0).normal(size=(50, 3))
     expected = task._beside(points)
     assert task._worker is not None

@@ -15,6 +15,7 @@ from tests.support.chromium import chromium, wait_until
 from tests.viewer.conftest import Client
 from tests.viewer.test_page import NAMELESS
 
+from alfilter.analysis import local_frequency
 from alfilter.core import band_response
 from alfilter.errors import UserError
 from alfilter.evaluate import distances_at
@@ -23,7 +24,7 @@ from alfilter.methods import Field, build
 from alfilter.training import save
 from alfilter.viewer.open import open_viewer
 from alfilter.viewer.server import Server
-from alfilter.viewer.shape import LEVELS, alpha_at, mesh_bytes, slice_bytes, slice_points
+from alfilter.viewer.shape import LEVELS, cut_offs, mesh_bytes, slice_bytes, slice_points
 
 RADIUS, SCALE = 0.6, 10.0
 
@@ -80,15 +81,15 @@ def test_a_slice_has_rows_and_columns_along_the_other_axes() -> None:
 
 def test_the_bytes_of_a_surface_come_back() -> None:
     surface = extract(lambda p: np.linalg.norm(p, axis=1).astype(np.float32) - 0.5, 16)
-    alpha = np.arange(len(surface.vertices), dtype=np.float32)
-    data = mesh_bytes(surface, alpha)
+    cycles = np.arange(len(surface.vertices), dtype=np.float32)
+    data = mesh_bytes(surface, cycles)
     version, vertices, faces, follows = struct.unpack("<4I", data[:16])
     assert (version, vertices, faces, follows) == (1, len(surface.vertices), len(surface.faces), 1)
     places = np.frombuffer(data, "<f4", 3 * vertices, 16).reshape(-1, 3)
     assert np.allclose(places, surface.vertices, atol=1e-6)
     normals = np.frombuffer(data, "i1", 4 * vertices, 16 + 12 * vertices).reshape(-1, 4)[:, :3] / 127
     assert np.abs(normals - surface.normals).max() < 0.01
-    assert np.array_equal(np.frombuffer(data, "<f4", vertices, 16 + 16 * vertices), alpha)
+    assert np.array_equal(np.frombuffer(data, "<f4", vertices, 16 + 16 * vertices), cycles)
     assert np.array_equal(np.frombuffer(data, "<u4", offset=16 + 20 * vertices).reshape(-1, 3), surface.faces)
 
 
@@ -101,9 +102,12 @@ def test_the_server_answers_about_the_shape(server: Server, model: Path) -> None
     count = struct.unpack("<4I", data[:16])[1]
     places = np.frombuffer(data, "<f4", 3 * count, 16).reshape(-1, 3)
     assert abs(np.linalg.norm(places, axis=1).mean() - RADIUS) < 0.05
-    assert np.allclose(
-        np.frombuffer(data, "<f4", count, 16 + 16 * count), alpha_at(_encoding(field), places), atol=1e-4
-    )
+    shown = np.frombuffer(data, "<f4", count, 16 + 16 * count)
+    assert np.allclose(shown, cut_offs(_encoding(field), places), rtol=1e-4)
+    in_cycles = local_frequency(field, torch.tensor(places)).detach().numpy()
+    assert np.allclose(shown, in_cycles, rtol=1e-4)  # the report's unit: across the domain
+    low, high = about["alpha"]["cut_off"]
+    assert low * 0.9 <= np.median(shown) <= high * 1.1
     assert client.ask("/api/slice?axis=2&at=0.5&size=32").body == slice_bytes(field, 2, 0.5, 32)
     result = client.ask("/api/at?x=0.5&y=-0.5&z=0.25").json()
     x = torch.tensor([[0.5, -0.5, 0.25]])
@@ -174,6 +178,10 @@ def test_the_page_shows_the_surface_and_a_slice(browser: Any, server: Server) ->
         "view.scene.pick(view.view(), view.scene.gl.canvas.width / 2, view.scene.gl.canvas.height / 2)"
     )
     assert np.linalg.norm(front) == pytest.approx(RADIUS, abs=0.08)  # the ball, seen from the eye
+    assert page.locator("#alpha-unit").text_content() == "cut-off in cycles across the domain"
+    ends = [float(page.locator(f"#alpha-{end}").text_content()) for end in ("low", "high")]
+    spot = local_frequency(field, torch.tensor([front])).item()
+    assert ends[0] * 0.9 < spot < ends[1] * 1.1
     assert abs(float(distances_at(field, np.array([front]))[0])) < 0.02
     on_surface = page.evaluate(MIDDLE)
     page.evaluate("view.setSlice(2, 0)")

@@ -3,6 +3,7 @@
 from alfilter.analysis.frequency import (
     alpha_map,
     capped,
+    cut_offs_at,
     filter_of,
     filtered_encoding_of,
     frequency_map,
@@ -18,6 +19,7 @@ __all__ = [
     "KernelFacts",
     "alpha_map",
     "capped",
+    "cut_offs_at",
     "empirical_ntk",
     "filter_of",
     "filtered_encoding_of",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from alfilter.analysis.field import Field
 from alfilter.core import band_response
 from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
-from alfilter.evaluate import sample_grid
+from alfilter.evaluate import distances_at, sample_grid
 
 
 def local_frequency(field: Field, x: Tensor) -> Tensor:
@@ -80,6 +82,17 @@ def frequency_map(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
     """The cut-off in cycles across the domain on a regular grid over it: (*shape,)."""
     device = encoding.alpha.values.device
     return sample_grid(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), shape).squeeze(-1)
+
+
+def cut_offs_at(encoding: FilteredEncoding, points: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The cut-off at places (n, d) in cycles across the domain, such as those of a surface's vertices: (n,).
+
+    >>> from alfilter.methods import build
+    >>> field = build("al-grid", in_dim=3, out_dim=1, levels=4, base=4, finest=32)
+    >>> cut_offs_at(filter_of(field), np.zeros((2, 3))).tolist()
+    [16.0, 16.0]
+    """
+    return distances_at(lambda x: encoding.local_frequency(x).unsqueeze(-1), points)
 
 
 def response_maps(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:

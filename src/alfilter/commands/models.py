@@ -72,7 +72,9 @@ def add_mesh(commands: Any) -> None:
     add_model(p)
     p.add_argument("out", metavar="OUT", help="a .ply, .obj, .stl or .glb file")
     p.add_argument("--resolution", type=int, default=512, help="grid points along each side (default: 512)")
-    p.add_argument("--alpha", action="store_true", help="colour the vertices by α, how fine the detail is there")
+    p.add_argument(
+        "--alpha", action="store_true", help="colour the vertices by the filter's cut-off, how fine the detail is there"
+    )
     p.add_argument(
         "--detail",
         type=float,
@@ -93,10 +95,12 @@ def _mesh(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(line)
     else:
+        ends = line.get("cut_off")
         strays = f", stray bodies left out: {line['strays']}" if line["strays"] else ""
         print(
             f"{line['mesh']} {line['vertices']:,} vertices, {line['faces']:,} faces, {line['share']:.2%} of the grid"
             + strays
+            + (f", dark is {ends[0]:.3g}, bright {ends[1]:.3g} cycles across the domain" if ends else "")
         )
     return 0
 

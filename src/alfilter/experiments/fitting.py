@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from alfilter.experiments.data import crop, reduced
 from alfilter.experiments.study import Run
+from alfilter.experiments.unfinished import fit_resumably
 
 if TYPE_CHECKING:
     from alfilter.runs.fitting import Fitted, PreparedFit
@@ -67,8 +68,8 @@ def prepare_run(run: Run, task: Task) -> PreparedFit:
 
 
 def fit_run(run: Run, task: Task) -> Fitted:
-    """A run's field, fitted to a task."""
-    return prepare_run(run, task).fit()
+    """A run's field, fitted to a task; in a study that was stopped, from where it stood."""
+    return fit_resumably(run, prepare_run(run, task))
 
 
 def fit_line(run: Run, fitted: Fitted) -> dict[str, Any]:

@@ -1,13 +1,17 @@
-"""Exact signed distance to a triangle mesh: the distance from an AABB tree, the sign from the winding number."""
+"""Exact signed distance to a triangle mesh: the distance from a tree of boxes, the sign from the winding number."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import need
+
+if TYPE_CHECKING:
+    from alfilter.geometry.mesh_search import MeshSearch
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -16,44 +20,60 @@ _BITS = 7  # of the curve that orders queries: neighbours visit the same branche
 
 
 class MeshDistance:
-    """Distances to one mesh; its trees are built at the first query, which takes longer than thousands of queries."""
+    """Distances to one mesh; its trees are built at the first query, which takes longer than thousands of queries.
+
+    Those of a closed mesh are compiled (`mesh_search`); libigl computes those of others, and all where there are no
+    kernels.
+    """
 
     def __init__(self, vertices: Array, faces: Index) -> None:
         self.vertices, self.faces = vertices, faces
         self._aabb: Any = None
         self._winding: Any = None
 
-    def unsigned(self, points: Array) -> Array:
-        """min_q |p - q| over the surface. points: (n, 3) → (n,)."""
+    @cached_property
+    def search(self) -> MeshSearch | None:
+        """The compiled search, which does not hold the interpreter's lock; None where libigl does the work."""
+        from alfilter.geometry.mesh_search import MeshSearch, can_search
+
+        return MeshSearch(self.vertices, self.faces) if can_search(self.faces) else None
+
+    def unsigned(self, points: Array, shared: bool = True) -> Array:
+        """min_q |p - q| over the surface. points: (n, 3) → (n,). shared: among all cores, see `MeshSearch`."""
+        order, queries = curve_order(points), np.ascontiguousarray(points, dtype=np.float64)
+        if self.search is not None:
+            return self.search.distances(queries, order, shared)
         if self._aabb is None:
             self._aabb = need("igl").AABB()
             self._aabb.init(self.vertices, self.faces)
-        order = curve_order(points)
-        queries = np.ascontiguousarray(points[order], dtype=np.float64)
         out = np.empty(len(points))
-        out[order] = np.sqrt(np.atleast_1d(self._aabb.squared_distance(self.vertices, self.faces, queries)[0]))
+        out[order] = np.sqrt(np.atleast_1d(self._aabb.squared_distance(self.vertices, self.faces, queries[order])[0]))
         return out
 
-    def winding(self, points: Array) -> Array:
+    def winding(self, points: Array, shared: bool = True) -> Array:
         """How often the surface winds around each point: 1 inside, 0 outside, in between near a hole.
 
-        points: (n, 3) → (n,). Jacobson et al. 2013, in the fast approximation of Barill et al. 2018.
+        points: (n, 3) → (n,). Of a closed mesh exact, by a line from the point; else Jacobson et al. 2013, in the fast
+        approximation of Barill et al. 2018.
         """
+        queries = np.ascontiguousarray(points, dtype=np.float64)
+        if self.search is not None:
+            return self.search.windings(queries, curve_order(points), shared).astype(np.float64)
         if self._winding is None:
             self._winding = need("igl").FastWindingNumberBVH()
             self._winding.init(self.vertices, self.faces)
-        return np.atleast_1d(self._winding.winding_number(np.ascontiguousarray(points, dtype=np.float64)))
+        return np.atleast_1d(self._winding.winding_number(queries))
 
-    def signed(self, points: Array) -> Array:
+    def signed(self, points: Array, shared: bool = True) -> Array:
         """±the distance, negative where the winding number is above 0.5. points: (n, 3) → (n,)."""
-        distance = self.unsigned(points)
-        return np.where(self.winding(points) > 0.5, -distance, distance)
+        distance = self.unsigned(points, shared)
+        return np.where(self.winding(points, shared) > 0.5, -distance, distance)
 
 
 def signed_distance(points: Array, vertices: Array, faces: Index) -> Array:
     """d(p) = ±min_q |p - q| over the surface, negative inside. points: (n, 3) → (n,).
 
-    The distance is exact (libigl's AABB tree). The sign alone comes from the generalised winding number, w > 0.5
+    The distance is exact. The sign alone comes from the generalised winding number, w > 0.5
     inside, so that holes and flipped faces do not turn space inside out.
 
     >>> cube = np.array([[x, y, z] for x in (-1.0, 1) for y in (-1.0, 1) for z in (-1.0, 1)])
@@ -70,15 +90,18 @@ def winding_number(points: Array, vertices: Array, faces: Index) -> Array:
     return MeshDistance(vertices, faces).winding(points)
 
 
-def curve_order(points: Array) -> Index:
-    """The order of points (n, 3) along a Morton curve through their box: 1.7 times faster queries, measured."""
+def curve_order(points: Array, bits: int = _BITS) -> Index:
+    """The order of points (n, 3) along a Morton curve through their box of 2^bits cells along an axis.
+
+    Neighbours visit the same branches of a tree: 1.7 times faster queries, measured.
+    """
     if len(points) == 0:
         return np.empty(0, dtype=np.int64)
     low = points.min(axis=0)
     extent = max(float((points.max(axis=0) - low).max()), 1e-300)
-    cells = np.minimum((points - low) / extent * (1 << _BITS), (1 << _BITS) - 1).astype(np.int64)
+    cells = np.minimum((points - low) / extent * (1 << bits), (1 << bits) - 1).astype(np.int64)
     key = np.zeros(len(points), dtype=np.int64)
-    for bit in range(_BITS):
+    for bit in range(bits):
         for axis in range(3):
             key |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
     return np.argsort(key, kind="stable")

@@ -1,4 +1,5 @@
-"""A worker process that computes distances while the caller trains, since libigl holds the interpreter's lock.
+"""A worker process that computes distances while the caller trains, where libigl does, which holds the interpreter's
+lock.
 
 Arrays go through pipes: one line of JSON with type and shape, then the raw numbers. The worker ends with its input.
 """

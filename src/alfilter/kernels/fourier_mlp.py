@@ -14,7 +14,7 @@ from numba import njit
 
 from alfilter.kernels.exp import exp
 from alfilter.kernels.gemm import whole_vectors
-from alfilter.kernels.grid_lookup import Corners, add_levels, corner_buffers, read_levels
+from alfilter.kernels.grid_lookup import Corners, add_numbers, corner_buffers, read_numbers
 from alfilter.kernels.jit import FAST, f4, kernel
 from alfilter.kernels.mlp import BLOCK
 from alfilter.kernels.mlp_step import Loss as Loss
@@ -81,19 +81,19 @@ def _pass_band(channel: int, alpha: Any, band: Band, values: Any, slopes: Any) -
 
 @njit(fastmath=FAST, nogil=True)
 def _read_alpha(x: Any, first: int, band: Band, values: Any, alpha: Any, capped: Any, buffers: Corners) -> None:
-    """alpha (m, 1) = unit · I(x; A) of the points first … first+m-1, capped (m,) = min(α, cap)."""
-    read_levels(x, first, band.grid, np.empty((0, 0), f4), values, 0, alpha, buffers)
+    """alpha (m,) = unit · I(x; A) of the points first … first+m-1, capped (m,) = min(α, cap)."""
+    read_numbers(x, first, band.grid, values, alpha, buffers)
     for i in range(len(alpha)):
-        alpha[i, 0] *= band.unit
+        alpha[i] *= band.unit
         cap = band.cap[first + i] if len(band.cap) > 1 else band.cap[0]
-        capped[i] = cap if alpha[i, 0] > cap else alpha[i, 0]  # NaN stays NaN
+        capped[i] = cap if alpha[i] > cap else alpha[i]  # NaN stays NaN
 
 
 @njit(fastmath=FAST, nogil=True)
 def _add_alpha(
     x: Any, first: int, band: Band, by_features: Any, slopes: Any, alpha: Any, by_values: Any, buffers: Corners
 ) -> None:
-    """by_values (nodes, 1) += the gradient of A from by_features (m, C) and slopes (C, …); alpha (m, 1) is used up."""
+    """by_values (nodes,) += the gradient of A from by_features (m, C) and slopes (C, …); alpha (m,) is used up."""
     by_alpha = np.zeros(BLOCK, np.float32)
     for c in range(len(slopes)):
         own = slopes[c]
@@ -101,8 +101,8 @@ def _add_alpha(
             by_alpha[i] += by_features[i, c] * own[i]
     for i in range(len(alpha)):
         cap = band.cap[first + i] if len(band.cap) > 1 else band.cap[0]
-        alpha[i, 0] = f4(0) if alpha[i, 0] > cap else band.unit * by_alpha[i]
-    add_levels(x, first, band.grid, np.empty((0, 0), f4), alpha, 0, by_values, buffers)
+        alpha[i] = f4(0) if alpha[i] > cap else band.unit * by_alpha[i]
+    add_numbers(x, first, band.grid, alpha, by_values, buffers)
 
 
 @kernel(fastmath=FAST)
@@ -113,7 +113,7 @@ def fourier_mlp_gradient(
     """The loss of all points; adds its gradient to by_values and by_flat.
 
     x: d arrays (n,). y: (n, c) or (n, c + 1). flat: where `network.starts` count. waves: None if the perceptron sees
-    coordinates alone. band: None if there is no filter; values: A, (nodes, 1). by_values: as large, or without rows if
+    coordinates alone. band: None if there is no filter; values: A, (nodes,). by_values: as large, or empty if
     its gradient is not wanted. Of what is None nothing is compiled.
     """
     sizes, dims, points = network.sizes, len(x), len(y)
@@ -125,7 +125,7 @@ def fourier_mlp_gradient(
         sines, cosines = np.empty((len(waves.rates), BLOCK), f4), np.empty((len(waves.rates), BLOCK), f4)
         zeros = np.zeros(BLOCK, np.float32)
     if band is not None:
-        buffers, alpha, capped = corner_buffers(dims), np.empty((BLOCK, 1), f4), np.empty(BLOCK, f4)
+        buffers, alpha, capped = corner_buffers(dims), np.empty(BLOCK, f4), np.empty(BLOCK, f4)
         slopes = np.empty((inputs - skip, BLOCK), f4)
     by_features = np.empty((BLOCK if len(by_values) > 0 else 0, whole_vectors(inputs)), f4)
     total = 0.0

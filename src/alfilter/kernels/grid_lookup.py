@@ -27,7 +27,8 @@ class Levels(NamedTuple):
 
     cells: (L, d) int32, along each axis. factors: (L, d) int32, what a node's index along an axis is multiplied with,
     its stride in a dense level or its prime in a hashed one. first, mask: (L,) int32, a level's first row, and the
-    mask of its hash or 0. nodes: int32, the row of every node, below zero where it has none; empty: its own.
+    mask of its hash or 0. nodes: int32, the row of every node, below zero where it has none; None: its own, and nothing
+    is compiled for it.
     """
 
     cells: Any
@@ -104,10 +105,16 @@ def corners(x: Any, begin: int, count: int, levels: Levels, level: int, buffers:
     for c in range(1 << dims):
         for i in range(count):
             row[c, i] = first + (row[c, i] & inside)
-    if len(levels.nodes) > 0:
-        for c in range(1 << dims):
+    _existing(levels.nodes, count, row, share)
+
+
+@njit(nogil=True)
+def _existing(nodes: Any, count: int, row: Any, share: Any) -> None:
+    """Rows of the nodes that exist, and no weight for the others."""
+    if nodes is not None:
+        for c in range(len(row)):
             for i in range(count):
-                node = levels.nodes[row[c, i]]
+                node = nodes[row[c, i]]
                 row[c, i] = max(node, np.int32(0))
                 share[c, i] = share[c, i] if node >= 0 else f4(0)
 
@@ -250,6 +257,32 @@ def add_levels(
             if len(response) > 0:
                 _weaken(buffers, count, response[level, begin:])
             scatter(x, buffers, count, grad[begin : begin + count], skip + level * table.shape[1], table)
+
+
+@njit(fastmath=FAST, nogil=True)
+def read_numbers(x: Any, first: int, grid: Levels, values: Any, out: Any, buffers: Corners) -> None:
+    """`read_levels` of one level with one number for a node, (nodes,): out (m,). Far less to compile."""
+    for begin in range(0, len(out), BLOCK):
+        count = min(BLOCK, len(out) - begin)
+        corners(x, first + begin, count, grid, 0, buffers)
+        own = out[begin : begin + count]
+        for i in range(count):
+            own[i] = f4(0)
+        for c in range(len(buffers.row)):
+            row, share = buffers.row[c], buffers.share[c]
+            for i in range(count):
+                own[i] += share[i] * values[row[i]]
+
+
+@njit(fastmath=FAST, nogil=True)
+def add_numbers(x: Any, first: int, grid: Levels, grad: Any, values: Any, buffers: Corners) -> None:
+    """values (nodes,) += the transpose of `read_numbers` on grad (m,)."""
+    for begin in range(0, len(grad), BLOCK):
+        count = min(BLOCK, len(grad) - begin)
+        corners(x, first + begin, count, grid, 0, buffers)
+        for i in range(count):
+            for c in range(len(buffers.row)):
+                values[buffers.row[c, i]] += buffers.share[c, i] * grad[begin + i]
 
 
 @kernel(fastmath=FAST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,6 +139,12 @@ def _priced(row: Preset, **training: Any) -> Preset:
     )
 
 
+# A step of a video or a light field takes longer while α moves, and a price as high as that of other signals keeps
+# single samples from their values: with less of both α tells detail as well.
+_BRIEF: Mapping[str, Any] = {"settle": 0.3, "parsimony": 0.5}
+_PRICES: Mapping[str, Mapping[str, Any]] = {"video": _BRIEF, "lightfield": _BRIEF}
+
+
 ROWS = {
     "al-grid": Method(
         "AL-Filter on the levels of a multiresolution grid",
@@ -162,8 +169,8 @@ ROWS = {
                 {**LOW_END, "parsimony": 30.0, "steps": 2500},
                 adapt=follow_noise,
             ),
-            **{f"default-{kind}": _priced(row) for kind, row in MEDIA.items()},
-            **{f"reconstruct-{kind}": _priced(row, fill=1.0) for kind, row in MEDIA.items()},
+            **{f"default-{kind}": _priced(row, **_PRICES.get(kind, {})) for kind, row in MEDIA.items()},
+            **{f"reconstruct-{kind}": _priced(row, fill=1.0, **_PRICES.get(kind, {})) for kind, row in MEDIA.items()},
             "default-shape": Preset({**SHAPE.options, "grid": 24}, {**SHAPE.training, "parsimony": 0.3}),
         },
         adaptive="yes",

@@ -55,7 +55,9 @@ class HashGridOptions(Grids):
 
     width: int = option(64, "neurons per hidden layer", low=1, high=8192)
     depth: int = option(2, "hidden layers", low=1, high=64)
-    init: str = option("torch", "how the network's weights start", choices=("torch", "glorot"))
+    activation: str = option("relu", "of the network: relu or sine", choices=("relu", "sine"))
+    omega: float = option(5.0, "ω0, the frequency of the sine layers", low=1e-3, high=1e4)
+    init: str = option("torch", "how a ReLU network's weights start", choices=("torch", "glorot"))
     taper: float = option(1.0, "factor of the network's first weights from level to level", low=1e-3, high=1)
 
 
@@ -134,14 +136,18 @@ def _hash_grid(
 
 
 def grid_network(options: HashGridOptions, encoding: Encoding, out_dim: int, generator: torch.Generator) -> Network:
-    """The ReLU network on the features of L levels; the first weights on level j are multiplied with taper^j.
+    """The network on the features of L levels; the first weights on level j are multiplied with taper^j.
 
     All rows move equally far in a step of Adam. With a taper the coarse levels take what all places of an area share,
     and the fine ones what is left.
     """
-    network = relu_network(Backbone(width=options.width, depth=options.depth), encoding, out_dim, generator)
-    if options.init == "glorot":
-        glorot_start(network, generator, normal=False, bias=0.0, outputs=_PADDED)
+    sizes = {"width": options.width, "depth": options.depth}
+    if options.activation == "sine":
+        network = sine_network(SineBackbone(**sizes, omega=options.omega), encoding, out_dim, generator)
+    else:
+        network = relu_network(Backbone(**sizes), encoding, out_dim, generator)
+        if options.init == "glorot":
+            glorot_start(network, generator, normal=False, bias=0.0, outputs=_PADDED)
     factors = options.taper ** torch.arange(options.levels).repeat_interleave(options.features)
     with torch.no_grad():
         next(network.parameters()).mul_(factors)  # (width, L F)
@@ -203,10 +209,12 @@ SHAPE = Preset(
     {"levels": 12, "base": 8, "finest": 256, "table": 17},
     {**RECIPE, "sampling": "graded", "lr_encoding": 1e-2},
 )
-# `alfilter experiment equal-search`: few parameters are best in many levels of two features, most of them hashed
+# `alfilter experiment equal-search`: few parameters are best in many levels of two features, most of them hashed, below
+# a sine network: it tells places that share rows apart better than ReLU
 _COARSEST = 4  # cells of the coarsest grid where the size is met exactly by the largest table that fits
 FEW_ROWS: dict[str, Any] = {
     "features": 2, "density": 0.71, "aligned": True, "base": _COARSEST, "depth": 2,
+    "activation": "sine", "omega": 5.0,
 }  # fmt: skip
 FAST_ROWS: dict[str, Any] = {**LOW_END, "lr": 1e-2, "lr_encoding": 8e-2, "beta2": 0.95}
 EVERY_SAMPLE = 1 << 20  # samples of a signal that has a node on each; larger ones have a node for four
@@ -263,13 +271,16 @@ def follow_volume(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def follow_views(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Three levels; views resemble each other, so more samples have a node of their own than in other signals."""
+    """Two levels, the finest and 16 cells; views resemble each other, so more samples have a node of their own than in
+    other signals.
+    """
     options, _ = follow_samples(density)
     few = (density.seen * density.gap) ** density.dims <= 4 * EVERY_SAMPLE
-    return {**options, "levels": 3, **({"density": 1.0} if few else {})}, {}
+    return {**options, "levels": 2, **({"density": 1.0} if few else {})}, {}
 
 
-# A step costs what its table's rows cost: few levels have more steps in the same time. Tried on parts of one signal of
+# A step costs what its table's rows cost: few levels have more steps in the same time, and in light fields fewer reach
+# their values in fewer steps, too. Tried on parts of one signal of
 # each kind, for seconds. As many features as values, and one more: with fewer, some samples never reach theirs and the
 # error stays at 50 to 60 dB. A row of colour is read every 20 to 50 steps: with a shorter memory of squared gradients
 # its steps follow its error as it falls. The floor is higher then, 85 dB, which a volume's is below in seconds.
@@ -283,7 +294,9 @@ MEDIA: dict[str, Preset] = {
         adapt=follow_volume,
     ),
     "video": Preset(SAMPLED, {**LOW_END, **SHORT_MEMORY}, adapt=follow_samples),
-    "lightfield": Preset({**SAMPLED, "width": 32}, {**RECIPE, **_FAST, **SHORT_MEMORY}, adapt=follow_views),
+    "lightfield": Preset(
+        {**SAMPLED, "width": 32, "taper": 0.6}, {**RECIPE, **_FAST, **SHORT_MEMORY}, adapt=follow_views
+    ),
 }
 
 _NGP = {

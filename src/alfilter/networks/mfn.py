@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from alfilter.networks.base import Network, linears, uniform
 from alfilter.ops.gabor import gabor_product
+from alfilter.ops.matmul import linear
 from alfilter.ops.multiplicative import sine_filters
 
 
@@ -64,7 +65,7 @@ class MFN(Network):
         envelopes = list(zip(self.centres, self.gammas, strict=True))
         z = gabor_product(*_nothing(features, len(self.phases[0])), features, *filters[0], *envelopes[0])
         for (w, b), omega, envelope in zip(hidden, filters[1:], envelopes[1:], strict=True):
-            z = gabor_product(F.linear(z, w), b, features, *omega, *envelope)  # (..., width)
+            z = gabor_product(linear(z, w), b, features, *omega, *envelope)  # (..., width)
         return F.linear(z, *head)
 
 

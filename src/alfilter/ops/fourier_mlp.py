@@ -18,7 +18,7 @@ from alfilter.kernels.dispatch import current_way, load_kernels
 from alfilter.ops.compiled_step import FlatNumbers, Perceptrons, can_compile
 from alfilter.ops.grid_lookup import columns, kernel_levels
 
-_NONE = np.empty((0, 1), np.float32)
+_NONE = np.empty(0, np.float32)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class FourierGradient:
             grid = kernel_levels(Layout.of([tuple(size - 1 for size in own.values.shape[:-1])]))
             peak = -math.expm1(-own.kappa * own.bandwidth)
             self._band = grid, *(np.float32(v) for v in (own.unit, own.bandwidth / 2, own.kappa, peak))
-            self._values = self._flat.rows(own.values, 1)
+            self._values = tuple(rows.reshape(-1) for rows in self._flat.rows(own.values, 1))
 
     def __call__(self, x: Tensor, y: Tensor, factor: float, cap: Tensor | None = None, settled: bool = False) -> float:
         """factor times the loss at x (n, d) with targets y (n, c), or (n, c + 1) if weighted.

@@ -18,7 +18,6 @@ from alfilter.ops.double_backward import double_backward
 from alfilter.ops.grad_buffers import grad_target
 from alfilter.ops.weighted_rows import weighted_rows
 
-_OWN = np.empty(0, np.int32)  # every node's row is its own
 _OPEN = np.empty((0, 0), np.float32)  # no filter
 
 
@@ -174,7 +173,7 @@ def _rows(values: Tensor) -> Any:
 def kernel_levels(layout: Layout, nodes: Tensor | None = None, snap: float = 0.0) -> Any:
     """A layout as the kernels read it, with the map of its nodes."""
     numbers = _level_arrays(layout)
-    return load_kernels("grid_lookup").Levels(*numbers, _OWN if nodes is None else nodes.numpy(), np.float32(snap))
+    return load_kernels("grid_lookup").Levels(*numbers, None if nodes is None else nodes.numpy(), np.float32(snap))
 
 
 @cache

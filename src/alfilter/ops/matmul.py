@@ -9,8 +9,11 @@ the same up to rounding.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from alfilter.kernels.dispatch import can_use_kernels, current_way, load_kernels
 
@@ -40,3 +43,28 @@ def outer(g: Tensor, x: Tensor) -> Tensor:
     if 1 < x.shape[1] <= _NARROW < g.shape[1]:
         return torch.mm(x.t(), g).t().contiguous()
     return torch.mm(g.t(), x)
+
+
+def linear(x: Tensor, weight: Tensor) -> Tensor:
+    """x Wᵀ, differentiable. x: (..., k), weight: (w, k) → (..., w).
+
+    >>> linear(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]))
+    tensor([[11.]])
+    """
+    if not can_use_kernels(x, weight):
+        return F.linear(x, weight)
+    return _Linear.apply(x.reshape(-1, x.shape[-1]), weight).view(*x.shape[:-1], -1)  # type: ignore[no-any-return,no-untyped-call]
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return multiply(x, weight.t())
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        (x, weight), g = ctx.saved_tensors, grads[0]
+        if torch.is_grad_enabled():
+            return g @ weight, g.t() @ x
+        return multiply(g, weight) if ctx.needs_input_grad[0] else None, outer(g, x)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from alfilter.analysis import capped, filtered_encoding_of
+from alfilter.analysis import capped, cut_offs_at, filter_of, filtered_encoding_of
 from alfilter.errors import UserError, need
-from alfilter.evaluate import distances_at, surface_of
+from alfilter.evaluate import surface_of
 from alfilter.files import replacing
 from alfilter.geometry.frame import Frame
 from alfilter.geometry.strays import Clearance
@@ -26,7 +26,8 @@ def mesh_file(
 ) -> dict[str, Any]:
     """Write a shape model's surface; returns its size and what it took.
 
-    alpha: α as vertex colours (PLY, OBJ, GLB). detail: nothing faster than that many cycles across the domain passes
+    alpha: the cut-off as vertex colours (PLY, OBJ, GLB), and `cut_off`, what the darkest and the brightest stand for in
+    cycles across the domain. detail: nothing faster than that many cycles across the domain passes
     the filter: a smoother surface.
     """
     form = Path(out).suffix.lower().removeprefix(".")
@@ -45,7 +46,8 @@ def mesh_file(
     began = time.monotonic()
     with replacing(out) as temporary:  # an unwritable place is refused before the work
         surface = surface_of(shown, resolution, clearance)
-        write_mesh(surface, frame, temporary, form, _alpha_colours(field, surface) if alpha else None)
+        colours, ends = _cut_off_colours(field, surface) if alpha else (None, None)
+        write_mesh(surface, frame, temporary, form, colours)
     return {
         "mesh": str(out),
         "resolution": resolution,
@@ -55,6 +57,7 @@ def mesh_file(
         "share": round(surface.share, 6),
         "reopened": surface.reopened,
         "strays": surface.strays,
+        **({"cut_off": ends} if alpha else {}),
         "seconds": round(time.monotonic() - began, 3),
     }
 
@@ -89,12 +92,16 @@ def check_resolution(resolution: int) -> None:
         )
 
 
-def _alpha_colours(field: Field, surface: Surface) -> Any:
-    """α on the surface from dark (its 1st percentile) to bright (its 99th): (n, 4) uint8."""
+def _cut_off_colours(field: Field, surface: Surface) -> tuple[Any, tuple[float, float]]:
+    """The cut-off at the vertices as colours (n, 4) uint8, dark to bright on a logarithmic scale, and its two ends.
+
+    The scale is the report's: from the 1st to the 99th percentile, in cycles across the domain.
+    """
     import matplotlib
 
-    encoding = filtered_encoding_of(field)
-    assert encoding is not None
-    alpha = distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), surface.vertices)
-    low, high = np.percentile(alpha, (1, 99))
-    return (matplotlib.colormaps["viridis"](np.clip((alpha - low) / max(high - low, 0.1), 0, 1)) * 255).astype(np.uint8)
+    from alfilter.report.figures.frequency import frequency_range
+
+    cycles = np.maximum(cut_offs_at(filter_of(field), surface.vertices).astype(np.float64), 1e-12)
+    low, high = frequency_range(cycles)
+    share = np.clip(np.log(cycles / low) / np.log(high / low), 0, 1)
+    return (matplotlib.colormaps["viridis"](share) * 255).astype(np.uint8), (low, high)

@@ -55,7 +55,7 @@ class ShapeSignal(Signal):
             raise ValueError("a shape has either faces or the normals of its points")
         self.vertices, self.faces, self.normals = vertices, faces, normals
         self.frame, self.diagnosis = frame, diagnosis
-        self._distance: MeshDistance | None = None
+        self._distance = None if faces is None else MeshDistance(vertices, faces)
         held = [vertices, faces if faces is not None else normals]
         digest = sha256()
         for part in held:
@@ -113,14 +113,17 @@ class ShapeSignal(Signal):
     def values(self, index: Tensor | None = None) -> Tensor:
         return torch.zeros(len(self) if index is None else len(index), 1)
 
-    def distance(self, points: Array) -> Array:
-        """Signed distance (n,) of points (n, 3), all in the domain's units."""
-        if self.faces is not None:
-            if self._distance is None:
-                self._distance = MeshDistance(self.vertices, self.faces)
-            return self._distance.signed(points)
+    def distance(self, points: Array, shared: bool = True) -> Array:
+        """Signed distance (n,) of points (n, 3), all in the domain's units. shared: among all cores where it can be."""
+        if self._distance is not None:
+            return self._distance.signed(points, shared)
         assert self.normals is not None
         return cloud_distance(points, self.vertices, self.normals)
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether nothing else runs in the interpreter while distances are computed: with libigl."""
+        return self._distance is not None and self._distance.search is None
 
     def on_surface(self, count: int, rng: np.random.Generator) -> Array:
         """Points (count, 3) of the surface: uniform by area on faces, or drawn from the cloud."""

@@ -46,8 +46,8 @@ class SdfTask(Task):
     Differs from the source in: points of a mesh are uniform by area, not its vertices, and their distances exact; the
     loss is a mean, not a sum (the same to Adam); samples are measured in blocks, `reuse` uses of each on average, and a
     step draws from the last `window` blocks. Block k depends on the seed and k alone, and step t uses the blocks up to
-    k = ⌊t batch / (reuse block)⌋, so a resumed run sees the very same samples. The next block is measured by a process
-    of its own while this one trains.
+    k = ⌊t batch / (reuse block)⌋, so a resumed run sees the very same samples. The next block is measured by a thread,
+    or a process, of its own while the others train.
 
     signal: the shape, in the domain. observe: a shape is always seen as a whole.
     """
@@ -258,22 +258,19 @@ class SdfTask(Task):
     def _measure(self, seed: int, number: int, count: int, sampling: Sampling, beside: bool = False) -> Chunk:
         """Points (n, 3) and [distance, weight] (n, 2)."""
         points = scatter(self.signal, count, np.random.default_rng([seed, number]), sampling)
-        large = (
-            self.signal.faces is not None and len(self.signal.faces) >= MANY
-        )  # whose trees exist in one process only
-        distance = self._beside(points) if beside or large else self.signal.distance(points)
+        distance = self._beside(points) if beside else self.distance(points)
         targets = np.stack([distance, np.resize(sampling.weights, count)], axis=1).astype(np.float32)
         return torch.from_numpy(points.astype(np.float32)), torch.from_numpy(targets)
 
     def distance(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Signed distances (n,) of points (n, 3); the trees over many faces exist in one process only, the other."""
+        """Signed distances (n,) of points (n, 3); libigl's trees over many faces exist once, in the worker process."""
         many = self.signal.faces is not None and len(self.signal.faces) >= MANY
-        return self._beside(points) if many else self.signal.distance(points)
+        return self._beside(points) if many and self.signal.holds_lock else self.signal.distance(points)
 
     def _beside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Distances from the worker process, or from this one when there is none."""
-        if self.signal.faces is None:  # the search in a cloud does not hold the interpreter's lock
-            return self.signal.distance(points)
+        """Distances by one thread while others train: this one, or that of the worker process, if it is there."""
+        if self.signal.faces is None or not self.signal.holds_lock:
+            return self.signal.distance(points, shared=False)
         try:
             if self._worker is None:
                 self._worker = DistanceWorker(self.signal.vertices, self.signal.faces)

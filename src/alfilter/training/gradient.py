@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -72,6 +72,7 @@ class GradientWorkers:
         self._compiled: list[Callable[..., float]] = []  # every worker's step, if the field has a compiled one
         self._sums = torch.zeros(0, 0)  # (workers, total): the gradient of each, all parameters in one buffer
         self._zeroed = True
+        self._pieces: Sequence[Any] = ()  # of a compiled step
         self._apart = False  # whether the last step's sums are still to be added up
         self._buffers: list[list[Tensor]] = []  # the same, one view per parameter
         self._params = list(field.parameters())
@@ -85,6 +86,8 @@ class GradientWorkers:
             self._pool = self._start(task, setting)
         self._stop.zero_()
         zeroed, self._zeroed = self._zeroed, False
+        if self._compiled:  # its threads would take turns in the interpreter to compute the same
+            self._pieces = task.pieces(step, seed, setting.batch, self._sizes(task, setting)[1])
         return self._pool.run(Moment(step, seed, factor, settled, zeroed))
 
     def close(self) -> None:
@@ -204,7 +207,7 @@ class GradientWorkers:
         """The data loss of a worker's pieces; it ends early when asked to stop."""
         (task, setting), field, share = self._job, self.replicas[position], 0.0
         total, size = self._sizes(task, setting)
-        pieces = task.pieces(moment.step, moment.seed, setting.batch, size)
+        pieces = self._pieces if self._compiled else task.pieces(moment.step, moment.seed, setting.batch, size)
         for number in range(self.first + position, len(pieces), self.total):
             if position == 0 and self.should_stop():
                 self._stop.fill_(1)

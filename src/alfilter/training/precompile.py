@@ -43,6 +43,7 @@ def kernel_calls(field: Field, task: Task, setting: Training, optimiser: Adam) -
         task.filling()
     if setting.detail > 0:
         task.pyramid()
+    task.prepare(0, 0, setting.batch)
 
     def step_and_evaluation() -> None:
         with closing(GradientWorkers(replica, count=1)) as one:

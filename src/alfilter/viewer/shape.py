@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.analysis import filtered_encoding_of
+from alfilter.analysis import cut_offs_at, filtered_encoding_of
 from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
 from alfilter.evaluate import distances_at, surface_of
@@ -65,7 +65,7 @@ class ShapeViewer(Viewer):
         return Binary(self._meshes[level], f"mesh {level}")
 
     def slice(self, request: Request) -> Binary:
-        """The distance, and α, on a plane across an axis."""
+        """The distance, and the cut-off, on a plane across an axis."""
         axis, size, at = request.choice("axis", (0, 1, 2)), request.choice("size", SIZES), request.coordinate("at")
         data = self._quick.run(lambda: slice_bytes(self.field, axis, at, size), request.is_wanted)
         return Binary(data, f"{size}x{size} f4")
@@ -102,19 +102,18 @@ class ShapeViewer(Viewer):
     def _extract(self, level: int) -> None:
         if level not in self._meshes:
             surface = surface_of(self.field, level, self.clearance)
-            self._meshes[level] = mesh_bytes(surface, alpha_at(self.encoding, surface.vertices))
+            self._meshes[level] = mesh_bytes(surface, cut_offs(self.encoding, surface.vertices))
 
 
-def alpha_at(encoding: FilteredEncoding | None, points: NDArray[Any]) -> NDArray[np.float32] | None:
-    """α at points (n, 3); None for a field that has none."""
-    if encoding is None:
-        return None
-    return distances_at(lambda x: encoding.alpha(x).unsqueeze(-1), points)
+def cut_offs(encoding: FilteredEncoding | None, points: NDArray[Any]) -> NDArray[np.float32] | None:
+    """The cut-off at points (n, 3) in cycles across the domain; None for a field that has no filter."""
+    return None if encoding is None else cut_offs_at(encoding, points)
 
 
-def mesh_bytes(surface: Surface, alpha: NDArray[np.float32] | None) -> bytes:
-    """A surface as little-endian bytes: a head of four uint32 (1, vertices n, faces m, whether α follows), then float32
-    positions (n, 3), int8 normals (n, 4) in 127ths, float32 α (n,) where there is one, uint32 faces (m, 3).
+def mesh_bytes(surface: Surface, cut_off: NDArray[np.float32] | None) -> bytes:
+    """A surface as little-endian bytes: a head of four uint32 (1, vertices n, faces m, whether a cut-off follows), then
+    float32 positions (n, 3), int8 normals (n, 4) in 127ths, float32 cut-offs (n,) where there are any, uint32 faces
+    (m, 3).
 
     >>> ball = surface_of(lambda x: x.norm(dim=-1, keepdim=True) - 0.5, 16)
     >>> len(mesh_bytes(ball, None)) == 16 + 16 * len(ball.vertices) + 12 * len(ball.faces)
@@ -122,10 +121,10 @@ def mesh_bytes(surface: Surface, alpha: NDArray[np.float32] | None) -> bytes:
     """
     normals = np.zeros((len(surface.normals), 4), np.int8)
     normals[:, :3] = np.round(surface.normals * 127)
-    parts = [struct.pack("<4I", 1, len(surface.vertices), len(surface.faces), int(alpha is not None))]
+    parts = [struct.pack("<4I", 1, len(surface.vertices), len(surface.faces), int(cut_off is not None))]
     parts += [surface.vertices.astype("<f4").tobytes(), normals.tobytes()]
-    if alpha is not None:
-        parts.append(alpha.astype("<f4").tobytes())
+    if cut_off is not None:
+        parts.append(cut_off.astype("<f4").tobytes())
     return b"".join([*parts, surface.faces.astype("<u4").tobytes()])
 
 
@@ -144,8 +143,10 @@ def slice_points(axis: int, at: float, size: int) -> NDArray[np.float32]:
 
 
 def slice_bytes(field: Field, axis: int, at: float, size: int) -> bytes:
-    """The distance on a slice, then α if the field has one: float32 (size, size) each, in the domain's units."""
+    """The distance on a slice, then the cut-off if the field has one: float32 (size, size) each, in the domain's units
+    and in cycles across it.
+    """
     points = slice_points(axis, at, size)
     values = [distances_at(field, points)]
-    alpha = alpha_at(filtered_encoding_of(field), points)
-    return b"".join(part.astype("<f4").tobytes() for part in (*values, *([] if alpha is None else [alpha])))
+    cut_off = cut_offs(filtered_encoding_of(field), points)
+    return b"".join(part.astype("<f4").tobytes() for part in (*values, *([] if cut_off is None else [cut_off])))

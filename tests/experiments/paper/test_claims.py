@@ -66,6 +66,8 @@ def test_what_is_close_or_scattered_or_single_or_small_is_not_decided() -> None:
     assert verdict("Ours-ReLU outperforms", changed("pe-mlp", 20.0, 38.0)) == UNDECIDED  # 13 and -4 dB
     single = [each for each in fitting_lines() if each["image"] == "div2k/00.png"]
     assert verdict("Ours-ReLU outperforms", single) == UNDECIDED
+    judgement = next(v for v in judged({"image-fitting-half": single}) if v.claim.startswith("Ours-ReLU outperforms"))
+    assert judgement.evidence.endswith("; a single picture decides nothing")
     assert verdict("Ours-ReLU outperforms", fitting_lines(), "image-fitting") == UNDECIDED
 
 

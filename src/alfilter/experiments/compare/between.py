@@ -236,15 +236,20 @@ def _score(observe: str, part: str, name: str) -> Any:
 def summarise(lines: Lines) -> str:
     """Three tables: pictures, terrain, time."""
     pictures = [line for line in lines if line["image"] != TERRAIN]
-    ground = [line for line in lines if line["image"] == TERRAIN]
     columns = {"every:2 between, dB": _score("every:2", "heldout", "psnr_between")}
     for part, words in (("heldout", "unseen"), ("metrics", "seen")):
         columns |= {f"{observe} {words}, dB": _score(observe, part, "psnr") for observe in OBSERVED}
     parts = [table(pictures, columns)] if pictures else []
-    if ground:
-        metres = {f"{observe} unseen, RMSE in m": _score(observe, "heldout", "rmse") for observe in MEASURED}
-        parts.append(table(ground, {**metres, "seconds": lambda line: float(line["seconds"])}))
+    if len(pictures) < len(lines):
+        parts.append(summarise_terrain(lines))
     return "\n\n".join(parts)
+
+
+def summarise_terrain(lines: Lines) -> str:
+    """Errors on the terrain's unseen points, and the seconds of a run."""
+    metres = {f"{observe} unseen, RMSE in m": _score(observe, "heldout", "rmse") for observe in MEASURED}
+    ground = [line for line in lines if line["image"] == TERRAIN]
+    return table(ground, {**metres, "seconds": lambda line: float(line["seconds"])})
 
 
 STUDY = Study("between", runs, summarise, execute, threads=1)

@@ -21,7 +21,7 @@ SIZES = (60_000, 133_000, 400_000)
 GRIDS = ("al-grid", "hash-grid")
 THREADS = 2  # of a run, however many there are side by side
 # What `alfilter experiment equal-search` found for each with a quarter of the parameters at half the side, doubled: two
-# features, many levels whose rows are shared by the hash, and higher rates than those of a dense grid.
+# features, many levels whose rows are shared by the hash, a sine network.
 SMALL: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
     "al-grid": {
         60_000: {"table": 12, "finest": 255, "levels": 9, "base": 15, "grid": 80},
@@ -34,11 +34,9 @@ SMALL: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
         400_000: {"table": 15, "finest": 511, "levels": 15, "base": 10},
     },
 }
-RATES: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
-    "al-grid": {60_000: {"lr_encoding": 8e-2}, 133_000: {"parsimony": 0.5}, 400_000: {"lr_encoding": 8e-2}},
-    "hash-grid": {60_000: {"lr_encoding": 8e-2}, 133_000: {"lr": 2e-2}, 400_000: {"lr_encoding": 8e-2}},
-}
-SMALL_OPTIONS: dict[str, Any] = {"features": 2, "depth": 2, "taper": 1.0}
+# The network's rate is the search's first for all: a sine network of twice the width does not settle at twice that.
+RATE: dict[str, Any] = {"lr": 1e-2}
+SMALL_OPTIONS: dict[str, Any] = {"features": 2, "depth": 2, "taper": 1.0, "activation": "sine", "omega": 5.0}
 
 
 def _clock(seconds: int) -> dict[str, Any]:
@@ -86,11 +84,11 @@ def equal() -> list[Run]:
 
 def small(name: str, params: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options and training of a grid of few parameters."""
-    from alfilter.experiments.tuning.equal_sizes import FILTER_OPTIONS, FILTER_TRAINING, TRAINING
+    from alfilter.experiments.tuning.equal_sizes import BEST_CHANGE, FILTER_OPTIONS, FILTER_TRAINING, TRAINING
 
     filtered = name == "al-grid"
     options = {**SMALL_OPTIONS, **(FILTER_OPTIONS if filtered else {}), **SMALL[name][params]}
-    return options, {**TRAINING, **(FILTER_TRAINING if filtered else {}), **RATES[name][params]}
+    return options, {**TRAINING, **(FILTER_TRAINING if filtered else {}), **BEST_CHANGE[name][params // 4], **RATE}
 
 
 COLUMNS: Mapping[str, Any] = {

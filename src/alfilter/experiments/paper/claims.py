@@ -133,6 +133,8 @@ def ahead(ours: str, read: Read, name: str, *, sign: int = 1, others: Sequence[s
         values = ", ".join(f"{row} {mean_of(lines, row, read):.{digits}f}" for row in (ours, *others))
         short = [row for row, each in verdicts.items() if each != HOLDS]
         words = f"; not clearly ahead of {', '.join(short)}" if short else ""
+        if len(by_picture(lines, ours, read)) < 2:
+            words = "; a single picture decides nothing"
         return combined(list(verdicts.values())), f"{name.upper()}: {values}{words}"
 
     return judge

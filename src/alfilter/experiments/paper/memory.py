@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from alfilter.experiments.fitting import fit_line, fit_run
+from alfilter.experiments.fitting import fit_line, prepare_run
 from alfilter.experiments.paper.image_fitting import ALL_IMAGES
 from alfilter.experiments.study import Lines, Run, Study, table
 
@@ -33,7 +33,8 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     from alfilter.signals import read_image
     from alfilter.tasks import ImageTask
 
-    fitted = fit_run(run, ImageTask(read_image(Path(data) / run.image), run.observe, run.seed))
+    task = ImageTask(read_image(Path(data) / run.image), run.observe, run.seed)
+    fitted = prepare_run(run, task).fit()  # nothing is kept for a stop: it would count
     return {**fit_line(run, fitted), "metrics": {}, "heldout": None}
 
 

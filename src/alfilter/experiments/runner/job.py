@@ -12,6 +12,7 @@ from typing import Any, Literal
 from alfilter import __version__
 from alfilter.errors import UserError
 from alfilter.experiments.study import Run
+from alfilter.experiments.unfinished import kept_in
 from alfilter.runtime.memory import peak_memory, reset_peak_memory
 
 ATTEMPTS = 3  # times a run is started before it counts as failed
@@ -19,13 +20,17 @@ ATTEMPTS = 3  # times a run is started before it counts as failed
 
 @dataclass(frozen=True)
 class Job:
-    """A run, where its data is, how many threads it may use, and the function that executes it."""
+    """A run, where its data is, how many threads it may use, and the function that executes it.
+
+    unfinished: a folder for the state of a fit that is stopped.
+    """
 
     run: Run
     data: str
     threads: int
     execute: Callable[[Run, str, int], dict[str, Any]]
     version: str = __version__
+    unfinished: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,8 @@ def result_line(job: Job) -> dict[str, Any]:
     began = time.monotonic()
     try:
         torch.set_num_threads(job.threads)
-        line = job.execute(job.run, job.data, job.threads)
+        with kept_in(job.unfinished):
+            line = job.execute(job.run, job.data, job.threads)
     finally:
         torch.set_num_threads(before)
     facts = {**asdict(job.run), "version": __version__, "seconds": time.monotonic() - began, "heldout": None}

@@ -14,6 +14,7 @@ from alfilter.experiments.runner.local import run_in_processes, run_serially
 from alfilter.experiments.runner.progress import StudyProgress
 from alfilter.experiments.runner.ray import run_on_ray
 from alfilter.experiments.study import Lines, Run, Study
+from alfilter.experiments.unfinished import FOLDER, remove_if_empty
 from alfilter.runtime.limits import cores
 
 RESULTS = "runs/experiments"  # the folder of result lines unless another is named
@@ -45,7 +46,10 @@ def run_study(
     with Ledger(Path(out or RESULTS) / f"{study.name}.jsonl") as ledger:
         missing = [run for name, run in {run.name: run for run in runs}.items() if name not in ledger.lines]
         say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")
-        jobs = [Job(run, str(Path(data).resolve()), threads, study.execute or execute) for run in missing]
+        folder, action = Path(data).resolve(), study.execute or execute
+        unfinished = ledger.path.parent.resolve() / FOLDER
+        state = str(unfinished) if ray is None else None  # of this machine alone
+        jobs = [Job(run, str(folder), threads, action, unfinished=state) for run in missing]
         reasons: list[str] = []
         with StudyProgress(study.name, missing, say, live) as progress:
             for event in _events(jobs, workers, ray, study):
@@ -54,6 +58,7 @@ def run_study(
                 elif event.kind == "failed":
                     reasons.append(event.reason)
                 progress.note(event)
+        remove_if_empty(unfinished)
         if reasons:
             raise UserError(
                 f"{len(reasons)} of {len(runs)} runs failed, the first: {reasons[0]}; "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.analysis import filtered_encoding_of
+from alfilter.analysis import cut_offs_at, filtered_encoding_of
 from alfilter.encodings import FilteredEncoding
 from alfilter.evaluate import Scores, distances_at
 from alfilter.files import write_bytes
@@ -62,8 +62,7 @@ def detail_figure(encoding: FilteredEncoding, surface: Surface | None) -> bytes:
 
 def _cut_off(encoding: FilteredEncoding, points: NDArray[Any]) -> NDArray[np.float64]:
     """The cut-off at points (n, 3): (n,)."""
-    cycles = distances_at(lambda x: encoding.local_frequency(x).unsqueeze(-1), points)
-    return np.maximum(cycles.astype(np.float64), 1e-12)
+    return np.maximum(cut_offs_at(encoding, points).astype(np.float64), 1e-12)
 
 
 def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-// The drawing of a shape with WebGL2 and nothing else: a mesh coloured by α, a slice of the distance, a box around them.
+// The drawing of a shape with WebGL2 and nothing else: a mesh coloured by the cut-off, a slice of the distance, a box around them.
 
 const HEAD = `#version 300 es
 precision highp float; precision highp int; precision highp sampler2D;
@@ -110,9 +110,9 @@ export class Scene {
       return part;
     };
     const entries = [[0, take(Float32Array, 3 * vertices), 3, gl.FLOAT], [1, take(Int8Array, 4 * vertices), 3, gl.BYTE]];
-    let range = null; // of α on the surface, without the outermost hundredth at each end
+    let range = null; // of log2 of the cut-off on the surface, without the outermost hundredth at each end
     if (withAlpha) {
-      const alpha = take(Float32Array, vertices), sorted = alpha.slice().sort();
+      const alpha = take(Float32Array, vertices).map(Math.log2), sorted = alpha.slice().sort();
       range = [0.01, 0.99].map((share) => sorted[Math.round(share * (vertices - 1))]);
       entries.push([2, alpha, 1, gl.FLOAT]);
     }

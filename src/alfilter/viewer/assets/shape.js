@@ -91,7 +91,7 @@ class ShapeView {
         if (axis < 0) break;
         const data = await bytes(`/api/slice?axis=${axis}&at=${at}&size=${size}`);
         const part = (k) => new Float32Array(data, 4 * k * size * size, size * size);
-        if (this.state.axis === axis) this.scene.setSlice(axis, at, size, part(0), this.about.alpha ? part(1) : null);
+        if (this.state.axis === axis) this.scene.setSlice(axis, at, size, part(0), this.about.alpha ? part(1).map(Math.log2) : null);
         this.changed();
         if (this.cutAgain) break;
       }
@@ -210,20 +210,20 @@ class ShapeView {
       $("stage").append(mark);
     }
     if (alpha) {
-      this.setRange(alpha.range);
-      $("alpha-unit").textContent = `α in ${alpha.unit}`;
+      this.setRange(alpha.cut_off.map(Math.log2));
+      $("alpha-unit").textContent = "cut-off in cycles across the domain";
       bar($("legend-alpha"), table("viridis"));
     }
     bar($("legend-distance"), diverging());
     [$("distance-low").textContent, $("distance-high").textContent] = [-0.5, 0.5].map((v) => short(v * this.unit, 2));
-    $("stage").setAttribute("aria-label", `The surface of ${about.name}${alpha ? ", coloured by α" : ""}; the middle of the view is the cursor`);
+    $("stage").setAttribute("aria-label", `The surface of ${about.name}${alpha ? ", coloured by the filter's cut-off" : ""}; the middle of the view is the cursor`);
     this.tell(null);
   }
 
-  // the values of α at the two ends of the colours
+  // log2 of the cut-off at the two ends of the colours, at least a factor of 1.1 apart
   setRange([low, high]) {
-    this.range = [low, Math.max(high, low + 0.5)];
-    [$("alpha-low").textContent, $("alpha-high").textContent] = this.range.map((v) => short(v, 2));
+    this.range = [low, Math.max(high, low + Math.log2(1.1))];
+    [$("alpha-low").textContent, $("alpha-high").textContent] = this.range.map((v) => short(2 ** v, 3));
   }
 
   say(text) {
