@@ -223,7 +223,11 @@ class Training:
         choices=("wall", "cpu"),
     )
     batch: int | None = option(None, "samples per step; none takes all of them", low=1)
-    micro: int = option(4096, "samples per pass; a batch is split so that activations stay in cache", low=1)
+    micro: int = option(
+        4096,
+        "samples per pass, 16 times as many in a compiled step; a batch is split so that activations stay in cache",
+        low=1,
+    )
     kernels: str = option(
         "auto",
         "how a network is computed; auto: the fastest on this machine, measured once",

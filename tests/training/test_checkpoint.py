@@ -20,7 +20,7 @@ from alfilter.methods import Field, build
 from alfilter.runtime.thread_pool import workers
 from alfilter.signals import GridSignal
 from alfilter.tasks import ImageTask
-from alfilter.training import Progress, fit
+from alfilter.training import Progress, fit, gradient
 from alfilter.training.checkpoint import Position, first_difference, read_checkpoint, write_checkpoint
 from alfilter.training.loop import make_optimiser
 from alfilter.training.modelfile import read_tensors, write_tensors
@@ -83,7 +83,10 @@ def test_cut_anywhere(
         assert starts[0] >= max(cuts) - 1
 
 
-def test_a_stop_in_the_middle_of_a_batch_takes_no_step(whole: list[Field], tmp_path: Path) -> None:
+def test_a_stop_in_the_middle_of_a_batch_takes_no_step(
+    whole: list[Field], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gradient, "COMPILED_PIECES", 1)
     pieces = -(-ROWS // max(1, workers()))  # of a row each, that the one who is asked takes
     answers = iter([False] * (2 * (pieces + 1) + 1) + [True] * 99)
     first = field()

@@ -65,8 +65,9 @@ def _collect(flat: Any, starts: Any, sizes: Any, out: Any) -> None:
     for l in range(len(sizes) - 1):
         for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
             first = starts[2 * l + part]
+            source, own = flat[first : first + count], out[at : at + count]  # indices that cannot wrap around: vectors
             for i in range(count):
-                out[at + i] = flat[first + i]
+                own[i] = source[i]
             at += count
 
 
@@ -77,8 +78,9 @@ def _distribute(params: Any, starts: Any, sizes: Any, flat: Any) -> None:
     for l in range(len(sizes) - 1):
         for part, count in enumerate((sizes[l] * sizes[l + 1], sizes[l + 1])):
             first = starts[2 * l + part]
+            total, own = flat[first : first + count], params[at : at + count]
             for i in range(count):
-                flat[first + i] += params[at + i]
+                total[i] += own[i]
             at += count
 
 

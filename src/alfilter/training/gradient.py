@@ -20,6 +20,8 @@ from alfilter.runtime.memory import huge_page_zeros
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
 
+COMPILED_PIECES = 16  # taken by a compiled step at once: it keeps no activations, and every call has its costs
+
 
 class Moment(NamedTuple):
     """What every worker needs to know of a step. factor, settled: see `accumulate_gradient`.
@@ -253,7 +255,8 @@ class GradientWorkers:
     def _sizes(self, task: Task, setting: Training) -> tuple[int, int]:
         """Samples of a step, and of a piece."""
         total = task.batch_size(setting.batch)
-        rounds = -(-total // (self.total * setting.micro))
+        micro = setting.micro * (COMPILED_PIECES if self._compiled else 1)
+        rounds = -(-total // (self.total * micro))
         # as large as allowed and all alike: no worker waits for one that has the remainder of the batch
         return total, -(-total // (self.total * rounds))
 
