@@ -18,7 +18,7 @@ from alfilter.tasks import LightFieldTask, VolumeTask
 
 def test_every_kind_has_every_method_on_all_and_on_half() -> None:
     rows = runs()
-    assert len(rows) == 4 * 2 * 10
+    assert len(rows) == 4 * 2 * (2 * (4 + 2 * 2) + 2)
     assert len({run.name for run in rows}) == len(rows)
     assert {run.observe for run in rows if run.image.startswith("light")} == {"all", "views:every:2"}
 
@@ -40,7 +40,7 @@ def test_a_light_field_through_the_study(tmp_path: Path, monkeypatch: pytest.Mon
     views = [[128 + 100 * np.sin((y + u) / 3 + (x + v) / 4) for v in range(3)] for u in range(3)]
     (tmp_path / "lightfield").mkdir()
     np.savez(tmp_path / name, np.asarray(views)[..., None].round().astype(np.uint8))
-    rows = [run for run in runs() if run.method not in ("siren", "al-sine")]
+    rows = [run for run in runs() if run.method not in ("siren", "al-sine") and run.seed == 0]
     short = [
         replace(run, training={**run.training, "budget": None, "steps": 30}) if run.training else run for run in rows
     ]
