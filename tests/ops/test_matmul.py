@@ -38,6 +38,18 @@ def test_the_library_multiplies_where_its_way_is_taken(monkeypatch: pytest.Monke
         torch.testing.assert_close(multiply(a, b), own, rtol=1e-5, atol=1e-5)
 
 
+def test_weights_that_are_packed_for_few_rows_only_are_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
+    b = torch.randn(64, 80)
+    few, many = torch.randn(1023, 64), torch.randn(1024, 64)
+    torch.testing.assert_close(multiply(many, b), many @ b, rtol=1e-4, atol=1e-4)
+    monkeypatch.setattr("alfilter.ops.matmul.load_kernels", pytest.fail)
+    torch.testing.assert_close(multiply(few, b), few @ b)
+    with pytest.raises(pytest.fail.Exception):
+        multiply(many, b)
+    with pytest.raises(pytest.fail.Exception):
+        multiply(few, b[:, :8])
+
+
 def test_nothing_is_read_or_written_beside() -> None:
     """A vector of eight at the edge of a matrix of three columns must stay within its rows."""
     padded = torch.full((5, 9), torch.nan)

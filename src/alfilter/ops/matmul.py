@@ -19,6 +19,7 @@ from alfilter.kernels.dispatch import can_use_kernels, current_way, load_kernels
 
 _NARROW = 48  # columns up to which the transposed product is not slower
 _SMALL = 1 << 18  # weights above which packing them into panels takes too long
+_FEW = 1024  # rows below which packing weights that are not narrow is a tenth of the product
 
 
 def multiply(a: Tensor, b: Tensor) -> Tensor:
@@ -27,7 +28,8 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
     >>> multiply(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
-    if current_way() == "layers" or b.numel() > _SMALL or not can_use_kernels(a, b):
+    packs_too_long = b.numel() > _SMALL or (len(a) < _FEW and min(b.shape) > _NARROW)
+    if current_way() == "layers" or packs_too_long or not can_use_kernels(a, b):
         return torch.mm(a, b)
     out = a.new_empty(len(a), b.shape[1])
     load_kernels("gemm").matmul(a.detach().numpy(), b.detach().numpy(), out.numpy())
