@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 from tests.support.commands import alfilter, complaint, picture, without_figures
-from tests.support.shapes import ball, cube, trimesh
+from tests.support.shapes import ball, coarse_scores, cube, trimesh
 
 from alfilter.errors import UserError
 from alfilter.evaluate import surface_of
@@ -44,6 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a ball of radius 3 around (10, 0, 0), and figures that cost nothing."""
     monkeypatch.chdir(tmp_path)
     without_figures(monkeypatch)
+    coarse_scores(monkeypatch)
     monkeypatch.setattr(
         "alfilter.render.run.shape.slice_figure", lambda *arguments: (tmp_path / "dot.png").read_bytes()
     )
@@ -51,10 +52,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "alfilter.render.run.shape.detail_figure", lambda *arguments: (tmp_path / "dot.png").read_bytes()
     )
     monkeypatch.setattr("alfilter.render.run.shape._SPLATS", 2000)
-    monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
     monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.__init__.__kwdefaults__", {"block": 1024, "reuse": 4, "window": 2})
-    monkeypatch.setattr("alfilter.metrics.shape.GRID", 32)
-    monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.compare.__defaults__", (2000, 24))
     picture(tmp_path / "dot.png")
     trimesh.Trimesh(*ball(3.0, (10, 0, 0), levels=3)).export(tmp_path / "ball.ply")
     return tmp_path

@@ -13,6 +13,14 @@ trimesh: Any = pytest.importorskip("trimesh", reason="needs the extra 'shapes'")
 Array = np.ndarray[Any, Any]
 
 
+def coarse_scores(monkeypatch: pytest.MonkeyPatch, resolution: int = 48) -> None:
+    """Score shapes by few points and a coarse surface: that takes most of the time of a tiny fit."""
+    monkeypatch.setattr("alfilter.tasks.sdf._JUDGED", 500)
+    monkeypatch.setattr("alfilter.metrics.shape.GRID", 32)
+    monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.evaluate.__defaults__", (resolution,))
+    monkeypatch.setattr("alfilter.tasks.sdf.SdfTask.compare.__defaults__", (2000, 24))
+
+
 def cube(half: float = 1.0) -> tuple[Array, Array]:
     """A closed cube with twelve faces, outwards."""
     body = trimesh.creation.box(extents=(2 * half,) * 3)
