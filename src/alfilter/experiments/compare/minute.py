@@ -20,23 +20,6 @@ WITHIN = 15  # seconds that a run up to there may take
 SIZES = (60_000, 133_000, 400_000)
 GRIDS = ("al-grid", "hash-grid")
 THREADS = 2  # of a run, however many there are side by side
-# What `alfilter experiment equal-search` found for each with a quarter of the parameters at half the side, doubled: two
-# features, many levels whose rows are shared by the hash, a sine network.
-SMALL: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
-    "al-grid": {
-        60_000: {"table": 12, "finest": 255, "levels": 9, "base": 15, "grid": 80},
-        133_000: {"table": 13, "finest": 363, "levels": 14, "base": 9, "grid": 96},
-        400_000: {"table": 15, "finest": 511, "levels": 12, "base": 20, "grid": 128},
-    },
-    "hash-grid": {
-        60_000: {"table": 12, "finest": 255, "levels": 11, "base": 12},
-        133_000: {"table": 13, "finest": 511, "levels": 13, "base": 13},
-        400_000: {"table": 15, "finest": 511, "levels": 15, "base": 10},
-    },
-}
-# The network's rate is the search's first for all: a sine network of twice the width does not settle at twice that.
-RATE: dict[str, Any] = {"lr": 1e-2}
-SMALL_OPTIONS: dict[str, Any] = {"features": 2, "depth": 2, "taper": 1.0, "activation": "sine", "omega": 5.0}
 
 
 def _clock(seconds: int) -> dict[str, Any]:
@@ -83,12 +66,17 @@ def equal() -> list[Run]:
 
 
 def small(name: str, params: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options and training of a grid of few parameters."""
-    from alfilter.experiments.tuning.equal_sizes import BEST_CHANGE, FILTER_OPTIONS, FILTER_TRAINING, TRAINING
+    """Options and training of a grid of few parameters: what `equal-search` found for a quarter of them, doubled."""
+    from alfilter.experiments.tuning import equal_sizes as found
 
-    filtered = name == "al-grid"
-    options = {**SMALL_OPTIONS, **(FILTER_OPTIONS if filtered else {}), **SMALL[name][params]}
-    return options, {**TRAINING, **(FILTER_TRAINING if filtered else {}), **BEST_CHANGE[name][params // 4], **RATE}
+    quarter, filtered = params // 4, name == "al-grid"
+    best, change = found.BEST[name][quarter], dict(found.BEST_CHANGE[name][quarter])
+    shape = found.Shape(best.features, best.table + 2, 2 * best.finest + 1)
+    nodes = 2 * round(found.NODES[quarter] * change.pop("nodes", 1)) if filtered else 0
+    options = {**found.NETWORK, "width": 2 * found.WIDTH, **shape._asdict()}
+    options |= found.levels_of(params, shape, nodes, options["width"])
+    options |= {**found.FILTER_OPTIONS, "grid": nodes} if filtered else {}
+    return options, {**found.TRAINING, **(found.FILTER_TRAINING if filtered else {}), **change}
 
 
 COLUMNS: Mapping[str, Any] = {
