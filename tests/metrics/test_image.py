@@ -65,7 +65,7 @@ def test_ssim_agrees_with_torchmetrics(shape: tuple[int, ...], dtype: torch.dtyp
 
 @pytest.mark.parametrize("name", ["coffee", "camera", "logo"])
 def test_ssim_agrees_with_torchmetrics_on_pictures(name: str) -> None:
-    target = picture(name)
+    target = picture(name)[100:300, 120:400]
     pred = (target + 0.1 * torch.randn(target.shape, generator=torch.Generator().manual_seed(0))).clamp(0, 1)
     assert ssim(pred, target) == pytest.approx(reference_ssim(pred, target), abs=1e-5)
     assert ssim(pred.double(), target.double()) == pytest.approx(

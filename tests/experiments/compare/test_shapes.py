@@ -51,6 +51,7 @@ def test_a_stray_body_counts_in_the_raw_scores_alone(monkeypatch: pytest.MonkeyP
 
     run = Run("al-grid", "ball.ply", method="al-grid", size=48)
     fitted = SimpleNamespace(task=task, field=field, result=SimpleNamespace(steps=1, seconds=1.0))
+    monkeypatch.setattr(SdfTask.compare, "__defaults__", (20_000, 96))
     monkeypatch.setattr(shapes, "fit_shape", lambda run, data: fitted)
     monkeypatch.setattr(shapes, "fit_line", lambda run, fitted: {})
     metrics = shapes.execute(run, "")["metrics"]

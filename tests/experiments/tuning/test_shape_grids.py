@@ -33,6 +33,7 @@ def test_a_line_and_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     trimesh.creation.icosphere(subdivisions=2).export(tmp_path / "meshes" / "bunny.obj")
     monkeypatch.setattr(shape_grids, "RESOLUTION", 24)
     monkeypatch.setattr(shape_grids, "POINTS", 1000)
+    monkeypatch.setattr(shape_grids, "GRID", 24)
     small = {"levels": 4, "finest": 32, "table": 10, "width": 16, "grid": 4}
     run = replace(shape_grids.runs()[0], settings=small, training={"steps": 60, "batch": 256})
     line = shape_grids.execute(run, str(tmp_path))
