@@ -55,8 +55,8 @@ BEST: Mapping[str, Mapping[int, Shape]] = {
 }
 # and the best change of the second and third, of two that are 0.05 dB apart the one both have
 BEST_CHANGE: Mapping[str, Mapping[int, Mapping[str, Any]]] = {
-    "al-grid": {15_000: {}, 33_250: {}, 100_000: {}},
-    "hash-grid": {15_000: {}, 33_250: {}, 100_000: {}},
+    "al-grid": {15_000: {}, 33_250: {"lr_encoding": 8e-2}, 100_000: {"lr_encoding": 2e-2}},
+    "hash-grid": {15_000: {}, 33_250: {}, 100_000: {"lr": 3e-3, "lr_encoding": 1e-2, "beta2": 0.99}},
 }
 
 
