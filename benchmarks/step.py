@@ -250,6 +250,7 @@ def main() -> None:
     if arguments.avx2:
         hold_to_avx2()
     keep_freed_memory()
+    torch.set_flush_denormal(True)  # for eager PyTorch, too: JAX and our own steps have it
     if arguments.peak:
         print(_peak())
         return

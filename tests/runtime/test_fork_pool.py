@@ -15,6 +15,7 @@ from tests.support.waiting import is_alive, wait_for
 
 from alfilter.errors import UserError
 from alfilter.runtime.fork_pool import ForkPool, WorkerLost, can_fork, cpu_seconds, shared_copy
+from alfilter.runtime.thread_pool import single_threaded_ops
 
 KINDS = [False, True] if can_fork() else [False]
 forks = pytest.mark.skipif(not can_fork(), reason="helpers are threads on this machine")
@@ -218,3 +219,11 @@ def test_one_who_asks_no_more_takes_helpers_along() -> None:
     os.kill(middle, signal.SIGKILL)
     os.waitpid(middle, 0)
     wait_for(lambda: not any(is_alive(other) for other in others))
+
+
+def test_workers_take_denormal_numbers_for_zero() -> None:
+    def shrink(position: int, factor: float) -> float:
+        return float((torch.full((64,), 2e-38) * factor).sum())
+
+    with single_threaded_ops(), ForkPool(shrink, 2) as pool:
+        assert pool.run(1e-3) == [0, 0]

@@ -95,3 +95,21 @@ def test_slices_inside_slices_do_not_wait_for_each_other() -> None:
     finally:
         torch.set_num_threads(before)
     assert torch.equal(seen, torch.ones(8))
+
+
+def test_denormal_numbers_are_zero_where_samples_are_computed_and_nowhere_else() -> None:
+    def shrink() -> float:
+        return float((torch.full((64,), 2e-38) * 1e-3).sum())
+
+    outside = shrink()
+    with single_threaded_ops():
+        with single_threaded_ops():
+            assert shrink() == 0
+        assert shrink() == 0
+    assert shrink() == outside > 0
+    with ThreadPoolExecutor(1, initializer=use_one_thread) as pool:
+        assert pool.submit(shrink).result() == 0
+    helper = HelperThread()
+    helper.start(shrink)
+    assert helper.result() == 0
+    helper.close()

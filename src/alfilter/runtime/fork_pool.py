@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.runtime.thread_pool import HelperThread, run_beside
+from alfilter.runtime.thread_pool import HelperThread, run_beside, use_one_thread
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -167,7 +167,7 @@ class ForkPool(Generic[M, R]):
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 _close_all_but(theirs.fileno())
                 gc.freeze()  # collecting inherited objects would copy their pages
-                torch.set_num_threads(1)
+                use_one_thread()
                 enter()
                 _serve(partial(self._share, worker), theirs)
             finally:
