@@ -5,7 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+from numba.core.registry import cpu_target
 from tests.kernels.test_cache import MESSAGE, SOURCE, call_in
+
+from alfilter.kernels.llvm import AVX512, SHAPE, WHOLE_VECTORS
 
 SCRIPT = """
 import numpy as np
@@ -68,3 +72,48 @@ def test_a_signal_ends_it_before_all_is_compiled(tmp_path: Path) -> None:
     script = SCRIPT.split("with Compilers")[0] + STOPPED
     out, _ = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path))
     assert out.splitlines() == ["[False, False]", "[False, False]"]
+
+
+WIDE = """
+import os
+from numba.core.registry import cpu_target
+from alfilter.kernels.cache import cache_key
+from alfilter.kernels.compile import Compilers
+from alfilter.kernels.llvm import WHOLE_VECTORS
+import subprocess
+started = {}
+class Started:
+    def __init__(self, command, env, **pipes): started.update(env)
+    def kill(self): ...
+    def communicate(self): ...
+subprocess.Popen = Started
+with Compilers(1): ...
+features = started["NUMBA_CPU_FEATURES"]
+print(cache_key(), features.endswith(WHOLE_VECTORS), features.count("prefer-256-bit"))
+"""
+
+
+def test_processes_that_compile_use_whole_vectors_and_fill_the_same_folder(tmp_path: Path) -> None:
+    """LLVM leaves half of a vector of 512 bits unused on some processors, unless told otherwise."""
+    out, _ = call_in(SOURCE.parent, WIDE, NUMBA_CACHE_DIR=str(tmp_path))
+    features = call_in(SOURCE.parent, WIDE.replace("cache_key(), ", "features, "), NUMBA_CACHE_DIR=str(tmp_path))[0]
+    again, _ = call_in(SOURCE.parent, WIDE, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_CPU_FEATURES=features.split()[0])
+    assert out == again
+    assert out.endswith("True 1" if "+avx512f" in features else "True 0")
+
+
+ASSEMBLY = """
+from numba import f4, void
+from alfilter.kernels.activations import gauss_forward
+gauss_forward.compile((f4[:, ::1], f4[::1], f4, f4, f4[:, ::1]))
+(text,) = gauss_forward.inspect_asm().values()
+print(text.count("zmm"), text.count("ymm"))
+"""
+
+
+@pytest.mark.skipif(SHAPE != AVX512, reason="a processor with AVX-512")
+def test_loops_are_as_wide_as_the_processor(tmp_path: Path) -> None:
+    features = cpu_target.target_context.codegen().magic_tuple()[2] + WHOLE_VECTORS
+    out, _ = call_in(SOURCE.parent, ASSEMBLY, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_CPU_FEATURES=features)
+    whole, half = map(int, out.split())
+    assert whole > 4 * half

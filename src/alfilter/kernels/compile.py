@@ -8,6 +8,7 @@ half the time.
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import nrt
 
 from alfilter.kernels.cache import KernelCache, announce, cache_folder
+from alfilter.kernels.llvm import WHOLE_VECTORS
 
 dispatcher: Any = dispatchers
 _types: Any = types
@@ -66,12 +68,14 @@ class Compilers:
 
     def __init__(self, count: int) -> None:
         command = [sys.executable, "-P", "-m", "alfilter.kernels.compile"]
+        features = cpu_target.target_context.codegen().magic_tuple()[2]
+        environment = {**os.environ, "NUMBA_CPU_FEATURES": features.removesuffix(WHOLE_VECTORS) + WHOLE_VECTORS}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._processes: list[subprocess.Popen[bytes]] = []
         if cache_folder() is not None:
             with suppress(OSError):  # fewer, or this process compiles
                 for _ in range(count):
-                    self._processes.append(subprocess.Popen(command, **pipes))
+                    self._processes.append(subprocess.Popen(command, env=environment, **pipes))
 
     def __enter__(self) -> Compilers:
         return self

@@ -47,6 +47,8 @@ SHAPE = vector_shape(
     cpu_target.target_context.codegen().magic_tuple()[2], platform.machine(), os.environ.get("ALFILTER_LANES", "")
 )
 LANES = SHAPE.lanes
+# A feature that is none of the processor: LLVM's habit, on some with AVX-512, of making loops of 256 bits nevertheless.
+WHOLE_VECTORS = ",-prefer-256-bit" if SHAPE == AVX512 else ""
 FLOAT, I1, I32, I64 = ir.FloatType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 VECTOR, INT_VECTOR = ir.VectorType(FLOAT, LANES), ir.VectorType(I32, LANES)
 NO_RESULT = ir.Constant(ir.IntType(8).as_pointer(), None)  # the value of a void function
