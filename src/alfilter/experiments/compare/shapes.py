@@ -1,8 +1,8 @@
 """Four scans, a minute of two cores for every method: Chamfer above its floor, IoU, normals, Hausdorff.
 
-The time is 120 seconds of one core, counted as processor time, which is fair when the machine is shared; the
-process that measures distances beside the training is not counted, for any method. A surface is scored as users get
-it, without stray bodies, and as the field draws it, with them.
+The time is 120 seconds of one core, counted as processor time, which is fair when the machine is shared. Measuring the
+distances of the samples counts for closed meshes; for open ones a process of its own does it, which is not counted. A
+surface is scored as users get it, without stray bodies, and as the field draws it, with them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Four scans, equal time for every method: the paper's table of signed distance fields, its numbers beside ours.
 
 The time is 20 seconds of one core each, in `shapes-long` 300, counted as processor time: on a machine that is shared,
-or slows down between two runs, that is the fair reading of equal time. The process that measures distances beside the
-training is not counted, for any method.
+or slows down between two runs, that is the fair reading of equal time. Measuring the distances of the samples counts
+for closed meshes; for open ones a process of its own does it, which is not counted.
 """
 
 from __future__ import annotations
