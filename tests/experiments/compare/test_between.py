@@ -42,6 +42,17 @@ def test_runs_are_named_once_and_the_search_keeps_off_the_tables_pictures() -> N
     assert {"between", "between-large", "between-search"} <= set(STUDIES)
 
 
+def test_what_is_exact_has_no_decibels() -> None:
+    scores = {"a field": 138.3, "an interpolator": float("inf"), "another": 330.0}
+    lines = [
+        {"group": group, "image": "p.png", "observe": "every:2", "metrics": {"psnr": psnr}, "heldout": None}
+        for group, psnr in scores.items()
+    ]
+    cells = [row.strip(" |").split(" | ") for row in summarise(lines).splitlines()[2:]]
+    seen = summarise(lines).splitlines()[0].strip(" |").split(" | ").index("every:2 seen, dB")
+    assert {row[0]: row[seen] for row in cells} == {"a field": "138.30", "an interpolator": "–", "another": "–"}
+
+
 def test_a_small_trial_of_each_kind(tmp_path: Path) -> None:
     picture(tmp_path / "p.png", 16, 16)
     assert read_image(tmp_path / "p.png").shape == (16, 16)
