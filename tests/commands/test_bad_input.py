@@ -76,6 +76,30 @@ def test_signals(home: Path) -> None:
         assert message in refused(home, "fit", name, "--out", "out", "--resume")
 
 
+def test_signals_of_more_axes(home: Path) -> None:
+    for name in ("missing", "ragged", "frames"):
+        (home / name).mkdir()
+    for u, v in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        if (u, v) != (1, 0):
+            picture(home / "missing" / f"view_{u}_{v}.png", 6, 8)
+        picture(home / "ragged" / f"view_{u}_{v}.png", 6, 8 + u)
+    picture(home / "frames" / "0001.png")
+    views, volume = np.ones((2, 1, 5, 6, 3), "float32"), np.ones((5, 6, 7), "float32")
+    np.savez(home / "line.npz", views=views)
+    volume[1, 2, 3] = np.nan
+    np.save(home / "nan.npy", volume)
+    cases = {
+        "missing": "expected all 2x2 views in missing, got 3; view_1_0 is missing, add it",
+        "ragged": "expected views of one size in ragged, view_1_0.png is 9x6x3 uint8, the first 8x6x3 uint8; crop or",
+        "line.npz": "with 2 samples or more per axis in line.npz, got shape (2, 1, 5, 6, 3); a line of views is a",
+        "frames": "expected at least 2 frames in frames, got 1; add the others, or give 0001.png alone as a picture",
+        "nan.npy": "expected finite float32 values in nan.npy, got 1 NaN or infinite, the first at (1, 2, 3); correct",
+    }
+    for name, message in cases.items():
+        assert message in refused(home, "fit", name, "--out", "out")
+        assert message in refused(home, "fit", name, "--out", "out", "--resume")
+
+
 WORDS = [
     (["--method", "al-sin"], "there is no method 'al-sin'; did you mean 'al-sine'?"),
     (["--method", "zzz"], "there is no method 'zzz'; known: "),

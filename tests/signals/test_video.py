@@ -47,6 +47,8 @@ def test_a_folder_must_hold_frames_of_one_size(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="it is a folder; give a file inside it"):
         open_signal(str(tmp_path))
     write_image(tmp_path / "a.png", np.zeros((4, 5, 3)))
+    with pytest.raises(UserError, match=r"at least 2 frames in .*, got 1; add the others, or give a\.png alone as a"):
+        read_frames(tmp_path)
     write_image(tmp_path / "b.png", np.zeros((4, 6, 3)))
     with pytest.raises(UserError, match="frame 1 is 6x4x3 uint8, the first is 5x4x3 uint8; convert them"):
         read_frames(tmp_path)

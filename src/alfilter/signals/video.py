@@ -145,8 +145,12 @@ def read_frames(folder: str | Path) -> GridSignal:
     """The pictures in a folder as frames, in the order of their names with numbers counted: 2.png before 10.png."""
     home = Path(folder)
     names = frame_names(home)
-    if len(names) < 2:
+    if not names:
         head(home)  # a folder is not a file, and says so
+    if len(names) == 1:
+        raise UserError(
+            f"expected at least 2 frames in {home}, got 1; add the others, or give {names[0].name} alone as a picture"
+        )
     with closing(Frames(home)) as frames:
         for name in names:
             frames.add(read_image(name).data)
