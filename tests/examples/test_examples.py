@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from PIL import Image
 from tests.support.examples import EXAMPLES, load_module
 
 
@@ -26,6 +27,17 @@ def test_alpha_is_drawn(tmp_path: Path) -> None:
 
 def test_an_own_encoding_trains() -> None:
     assert load("02_your_own_encoding").main(steps=80) > 12
+
+
+def test_a_hidden_view_is_drawn(tmp_path: Path) -> None:
+    assert load("04_a_light_field").main(steps=60, out=str(tmp_path / "view.png")) > 25
+    with Image.open(tmp_path / "view.png") as view:
+        assert view.size == (192, 192)
+
+
+def test_scattered_points_are_fitted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert load("05_scattered_points").main(count=200, steps=60) < 0.5
+    assert capsys.readouterr().out.count("outside the measurements") == 1
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.py")), ids=lambda path: path.stem)
