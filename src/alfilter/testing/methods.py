@@ -13,7 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from alfilter.config import Density
 from alfilter.errors import UserError
+from alfilter.evaluate import LAYOUTS
 from alfilter.methods import Field, build, method, parameter_count, training
 from alfilter.signals import GridSignal
 from alfilter.tasks import GridTask
@@ -28,6 +30,10 @@ from alfilter.testing.properties import (
     same_state,
 )
 from alfilter.training import fit, load, save
+
+# kind of signal: its coordinates, of points as many as a map has
+_DIMENSIONS = {**{kind: len(layout.axes) for kind, layout in LAYOUTS.items()}, "audio": 1, "shape": 3, "points": 2}
+_SIDE = 8  # samples along each axis of a signal that a preset is tried on
 
 
 def check_method(name: str, **options: Any) -> None:
@@ -71,15 +77,33 @@ def check_parameter_count(field: Field) -> None:
 
 
 def check_presets(name: str) -> None:
-    """There is a preset `default`, and every preset's options and training are known and within their ranges."""
+    """There is a preset `default`, and every preset's options and training are known and within their ranges.
+
+    A preset WHICH-KIND is built with as many coordinates as that kind of signal has, any other with two. What follows
+    the density is tried where every sample is seen and where a quarter of them are.
+    """
     presets = method(name).presets
     assert "default" in presets, f"{name} has no preset 'default', only {', '.join(presets) or 'none'}"
     for which in presets:
+        kind = _kind_of(which)
+        dims, on_grid = _DIMENSIONS[kind], kind not in ("shape", "points")
+        samples, count = (_SIDE,) * dims if on_grid else None, _SIDE**dims
         try:
-            build(name, in_dim=2, out_dim=1, preset=which, samples=(8, 8))
-            training(name, which)
+            for seen in (Density.of(dims, count, count), Density.of(dims, count // 4, count)):
+                build(name, in_dim=dims, out_dim=1, preset=which, samples=samples, seen=seen)
+                training(name, which, seen)
         except UserError as error:
             raise AssertionError(f"preset {which!r} of {name} cannot be used: {error}") from error
+
+
+def _kind_of(which: str) -> str:
+    """The kind of signal that a preset is for; a picture where its name says nothing else.
+
+    >>> _kind_of("default-audio"), _kind_of("reconstruct"), _kind_of("my-own")
+    ('audio', 'image', 'image')
+    """
+    suffix = which.rpartition("-")[2]
+    return suffix if "-" in which and suffix in _DIMENSIONS else "image"
 
 
 def check_unknown_option(name: str) -> None:
