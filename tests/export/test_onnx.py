@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "acorn": {"tiles": 20, "deepest": 3, "patch": 3, "features": 4, "width": 16, "depth": 2, "decoder": 8},
     "octree": {"levels": 3, "base": 3, "features": 3, "capacity": 300, "width": 16},
     "hash-grid": {"levels": 5, "finest": 40, "table": 7, "width": 16},
+    "al-grid": {"levels": 5, "finest": 40, "table": 7, "width": 16},
     "filter-bank": {"levels": 3, "finest": 40, "table": 7, "width": 16, "backbone": 8},
     "fourier-features": {"features": 20, "width": 24},
 }
@@ -35,10 +36,10 @@ def small(method: str, dims: int = 2, **options: Any) -> Field:
     """A small field of random numbers: nothing is left at a constant start, so that no part can be left out."""
     chosen = {**SMALL.get(method, {"width": 24, "depth": 3}), **options}
     field = al.build(method, in_dim=dims, out_dim=2, samples=(9, 13, 7)[:dims], seed=1, **chosen)
-    generator = torch.Generator().manual_seed(2)
+    generator, encoding = torch.Generator().manual_seed(2), cast(Any, field.encoding)
     with torch.no_grad():
-        for name, values in field.encoding.named_parameters():
-            reach = field.encoding.out_dim if name.startswith("alpha") else 1.0
+        for name, values in encoding.named_parameters():
+            reach = encoding.axis / encoding.alpha.unit if name.startswith("alpha") else 1.0  # α is stored in units
             values.copy_(torch.rand(values.shape, generator=generator) * reach)
     field.set_range(torch.tensor([0.0, -2.0]), torch.tensor([1.0, 5.0]))
     return field.eval()
@@ -71,6 +72,7 @@ def test_every_method_runs_as_torch_does(method: str, dims: int) -> None:
     [
         ("al-sine", {"coordinates": True, "unit": "axis", "grid": (5, 1)}),
         ("al-relu", {"kappa": 60.0, "bandwidth": 3.0, "placement": "centres"}),
+        ("al-grid", {"bandwidth": 2.0}),
         ("pe-mlp", {"placement": "unit"}),
         ("hosc", {"learn_beta": True}),
         ("wire", {"form": "real"}),
