@@ -16,7 +16,7 @@ from tests.support.browser import opened
 
 from alfilter.report.page.document import table
 from alfilter.report.page.html import render_page, shown_number
-from alfilter.report.page.labels import ALPHA_ONLY
+from alfilter.report.page.labels import ALPHA_ONLY, COMPARED
 from alfilter.runs.folder import PICTURES
 
 VOID = {"meta", "img", "input", "br"}
@@ -112,6 +112,12 @@ def test_whole_page() -> None:
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
     assert "default-src 'none'" in text
+
+
+@pytest.mark.parametrize("missing", ["reference", "reconstruction", "observed"])
+def test_the_slider_is_explained_where_there_is_one(missing: str) -> None:
+    text = page(pictures={name: picture() for name in PICTURES if name != missing})
+    assert (f"</label><figcaption>{COMPARED}</figcaption></figure>" in text) == (missing == "observed")
 
 
 @pytest.mark.parametrize("missing", PICTURES)

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from alfilter.report.page.document import document, image, png_size, table
-from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, KINDS, METRICS, Metric
+from alfilter.report.page.labels import ALPHA_ONLY, CHARTS, COMPARED, KINDS, METRICS, Metric
 from alfilter.report.page.svg import convergence_svg
 
 
@@ -89,7 +89,8 @@ def _comparison(pictures: Mapping[str, bytes], kind: str) -> str:
         label = f"<label><span>Reference</span>{slider}<span>Reconstruction</span></label>"
         # A small picture is enlarged, a portrait is kept from filling more than a screen.
         wide = f"min(46rem, {70 * png_size(reference)[0] / max(png_size(reference)[1], 1):.0f}vh)"
-        parts.append(f'<figure class="compare" style="--wide: {wide}"><div class="stack">{stack}</div>{label}</figure>')
+        stack = f'<div class="stack">{stack}</div>{label}<figcaption>{COMPARED}</figcaption>'
+        parts.append(f'<figure class="compare" style="--wide: {wide}">{stack}</figure>')
     else:
         pairs = ((reference, "The reference"), (result, "The reconstruction"))
         parts += [f"<figure>{image(data, alt)}<figcaption>{alt}</figcaption></figure>" for data, alt in pairs if data]

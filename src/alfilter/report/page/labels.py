@@ -118,3 +118,4 @@ KINDS = {
     "lightfield": "The light field",
 }
 ALPHA_ONLY = "This method has no filter: only al-grid, al-sine and al-relu learn which frequencies pass where."
+COMPARED = "On the left the reference, on the right what the field computes; drag across the picture to compare."
