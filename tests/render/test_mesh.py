@@ -91,7 +91,7 @@ def test_from_a_mesh_to_a_mesh(home: Path) -> None:
 def test_a_stopped_run_goes_on_to_the_same_bytes(home: Path) -> None:
     from alfilter.runs import FitRequest, run
 
-    whole = FitRequest("ball.ply", options={"width": 8, "depth": 1, "levels": 2, "grid": 3},
+    whole = FitRequest("ball.ply", "al-sine", options={"width": 8, "depth": 1, "levels": 2, "grid": 3},
                   training={"steps": 40, "batch": 256}, out="whole", checkpoint_every=0.0)  # fmt: skip
     run(whole)
     seen: list[int] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,18 @@ def image(observe: str = "all", size: int = 16) -> ImageTask:
 
 
 def test_a_request_names_its_folder() -> None:
-    assert FitRequest("a/b/photo.png").folder() == Path("runs/photo-al-sine")
+    assert FitRequest("a/b/photo.png").folder() == Path("runs/photo-al-grid")
     assert FitRequest("sample:astronaut", method="siren").folder() == Path("runs/astronaut-siren")
     assert FitRequest("x.png", out="here").folder() == Path("here")
+
+
+def test_the_method_is_that_of_the_command() -> None:
+    """al-grid, or al-sine for the paper's presets; a copy keeps what it has."""
+    assert FitRequest("x.png").method == "al-grid"
+    paper = FitRequest("x.png", preset="paper")
+    assert paper.method == FitRequest("x.png", preset="source-shape").method == "al-sine"
+    assert replace(paper, preset=None).method == "al-sine"
+    assert FitRequest("x.png", method="siren", preset="paper").method == "siren"
 
 
 def test_the_paper_adds_total_variation_only_where_samples_are_missing() -> None:

@@ -52,8 +52,8 @@ def test_a_resumed_run_has_the_same_ones(tmp_path: Path) -> None:
 
     photo = picture(tmp_path / "p.png")
     requests = [
-        FitRequest(str(photo), out=str(tmp_path / name), options={"width": 8, "depth": 1, "levels": 3, "grid": 4},
-              training={"steps": 40}, snapshots=7, checkpoint_every=0.0)
+        FitRequest(str(photo), "al-sine", options={"width": 8, "depth": 1, "levels": 3, "grid": 4},
+              training={"steps": 40}, out=str(tmp_path / name), snapshots=7, checkpoint_every=0.0)
         for name in ("whole", "parts")
     ]  # fmt: skip
     run(requests[0])

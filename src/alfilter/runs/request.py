@@ -19,7 +19,7 @@ class FitRequest:
     """What a user asks for: the words of `alfilter fit`."""
 
     signal: str
-    method: str = "al-sine"
+    method: str = ""  # none: the one that suits the preset
     preset: str | None = None  # none: the one that suits the signal
     options: Mapping[str, Any] = field(default_factory=dict)
     params: int | None = None
@@ -38,6 +38,10 @@ class FitRequest:
     snapshots: int = 0  # how many moments of the training to keep as models
     device: str = "auto"
     command: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.method:
+            object.__setattr__(self, "method", suited_method(self.preset))
 
     def folder(self) -> Path:
         """Where the run goes: `out`, or a name made of the signal's and the method's."""
