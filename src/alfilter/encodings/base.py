@@ -75,7 +75,10 @@ class Encoding(nn.Module, ABC):
         return torch.zeros(())
 
     def parsimony(self) -> Tensor:
-        """The share of its levels that pass, averaged over the domain; zero for an encoding without a filter."""
+        """The share of its levels that pass, averaged over the domain; zero for an encoding without a filter.
+
+        Linear in the parameters: training takes its gradient once.
+        """
         return torch.zeros(())
 
     def filter_parameters(self) -> list[Tensor]:

@@ -79,6 +79,7 @@ class GradientWorkers:
         self._buffers: list[list[Tensor]] = []  # the same, one view per parameter
         self._params = list(field.parameters())
         self._stop = torch.zeros(1, dtype=torch.uint8)
+        self._prices: list[tuple[int, Tensor]] = []  # the gradient of `Encoding.parsimony`, by number of the parameter
 
     def run(
         self, task: Task, setting: Training, step: int, seed: int, factor: float = 1.0, settled: bool = False
@@ -132,6 +133,16 @@ class GradientWorkers:
                 self._params[i].grad = grad if total is None else total.add_(grad)
         return penalty.item()
 
+    def add_price(self, factor: float) -> float:
+        """Add the gradient of factor times `Encoding.parsimony`, which is linear; the term itself."""
+        total = 0.0
+        for i, slope in self._prices:
+            p = self._params[i]
+            total += float(torch.dot(p.data.view(-1), slope.view(-1)))
+            self._add_up(i)
+            p.grad = factor * slope if p.grad is None else p.grad.add_(slope, alpha=factor)
+        return factor * total
+
     def scale_filter(self, factor: float) -> None:
         """Multiply the gradient of the filter's own parameters."""
         own = {p.data_ptr() for p in self.replicas[0].encoding.filter_parameters()}
@@ -161,9 +172,18 @@ class GradientWorkers:
         self._sums, self._zeroed = into(params.new_zeros(len(self.replicas), layout.total)), True
         self._buffers = [layout.views(total) for total in self._sums]
         self._stop = shared_copy(self._stop)
+        self._prices = self._slopes() if setting.parsimony > 0 else []
         self._compiled = _compiled_steps(self.replicas[0], task, params, self._sums) if compiled else []
         forked = False if compiled else None
         return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start, forked=forked, most=cores())
+
+    def _slopes(self) -> list[tuple[int, Tensor]]:
+        """The gradient of the encoding's parsimony, which does not depend on where its parameters are."""
+        price = self.replicas[0].encoding.parsimony()
+        if not price.requires_grad:
+            return []
+        grads = torch.autograd.grad(price, self._params, allow_unused=True)
+        return [(i, grad.contiguous()) for i, grad in enumerate(grads) if grad is not None]
 
     def _pack(self, into: Callable[[Tensor], Tensor]) -> Tensor:
         """Move the storage of all replicas to what `into` allocates, all parameters in one buffer."""
@@ -320,7 +340,7 @@ def accumulate_gradient(
     if setting.tv > 0:
         terms["tv"] = gradient_workers.add_penalty(setting.tv * encoding.smoothness(setting.tv_reduction))
     if setting.parsimony > 0:  # relative to the error, whatever its size: the gradient of log(error) + λ · mean(α)/L
-        terms["parsimony"] = gradient_workers.add_penalty(setting.parsimony * sum(sums) * encoding.parsimony())
+        terms["parsimony"] = gradient_workers.add_price(setting.parsimony * sum(sums))
     if setting.filter_loss == "log":  # Adam remembers squared gradients: as the error falls, α would hardly move
         gradient_workers.scale_filter(1 / max(sum(sums), LEAST_ERROR))
     return terms
