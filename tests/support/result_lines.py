@@ -41,7 +41,7 @@ def line(
         "group": group, "image": image, "method": group.split(",")[0], "observe": observe, "size": SIDE, "seed": seed,
         "name": json.dumps([group, image, observe, seed]), "version": "0.1.0", "steps": 200, "seconds": 1.5,
         "params": 1000, "metrics": {"psnr": psnr, "ssim": 0.9, "lpips": 0.01}, "heldout": None,
-        "detail": {"kept": psnr / 40, "added": 40 - psnr}, "peak_memory": 1 << 28,
+        "detail": {"kept": psnr / 40, "artefacts": 40 - psnr}, "peak_memory": 1 << 28,
         "curve": [[step, psnr - 10 + step / 20] for step in range(1, 201)], "pictures": pictures,
     }  # fmt: skip
     if observe != "all":

@@ -76,8 +76,9 @@ def fit_line(run: Run, fitted: Fitted) -> dict[str, Any]:
     """What a result line says of every fit."""
     from alfilter.methods import parameter_count
 
-    result = fitted.result
-    return {**run.heading, "steps": result.steps, "seconds": result.seconds, "params": parameter_count(fitted.field)}
+    result, options = fitted.result, fitted.field.spec.get("options", {})
+    facts = {"steps": result.steps, "seconds": result.seconds, "params": parameter_count(fitted.field)}
+    return {**run.heading, **facts, "options": {name: value for name, value in options.items() if value is not None}}
 
 
 def _sizing(run: Run) -> tuple[dict[str, Any], int | None]:

@@ -35,7 +35,7 @@ def half_smooth(added: float) -> Any:
 
 def test_half_the_height_is_a_quarter_of_the_power() -> None:
     assert detail(stripes(3 / 8, 0.2), stripes(3 / 8))["kept"] == pytest.approx(0.25)
-    assert detail(stripes(3 / 8), stripes(3 / 8)) == {"kept": 1.0, "added": 0.0}
+    assert detail(stripes(3 / 8), stripes(3 / 8)) == pytest.approx({"kept": 1.0, "artefacts": 0.0}, abs=1e-9)
     assert np.abs(fine_part(stripes(1 / 8)[..., 0])).max() < 1e-12
 
 
@@ -45,9 +45,16 @@ def test_what_smooth_places_gain_is_an_artefact_and_what_is_missing_is_none() ->
     assert smooth[:, 24:].all()
     assert not smooth[:, :8].any()
     noisy, blurred = detail(half_smooth(0.1), truth), detail(np.full((32, 32, 3), 0.5), truth)
-    assert noisy["added"] > 0.05 * 255
-    assert blurred["added"] <= 0
+    assert noisy["artefacts"] > 0.05 * 255
+    assert blurred["artefacts"] < 1
     assert blurred["kept"] < 1e-12
+
+
+def test_detail_that_is_partly_missing_is_no_artefact() -> None:
+    """Nor does it make up for detail that is not the picture's."""
+    truth, weak = half_smooth(0.1), half_smooth(0.05)
+    assert detail(weak, truth)["artefacts"] < 0.5  # of 9 that are missing
+    assert detail(half_smooth(-0.1), truth)["artefacts"] == pytest.approx(255 * 0.1 / np.sqrt(2), rel=0.1)
 
 
 def scene() -> torch.Tensor:

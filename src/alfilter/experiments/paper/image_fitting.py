@@ -13,7 +13,7 @@ from typing import Any
 
 from alfilter.experiments.artifacts import lpips_if_available, observed_mask, thinned_curve, thumbnails
 from alfilter.experiments.fitting import fit_line, fit_run, reduced_task
-from alfilter.experiments.paper.measurements import detail, kernel_numbers, meaning, structure
+from alfilter.experiments.paper.measurements import detail, kernel_numbers, meaning, structures
 from alfilter.experiments.paper.printed import IMAGE_FITTING, beside
 from alfilter.experiments.study import Lines, Run, Study, table
 
@@ -87,7 +87,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         **(scores["metrics"] or {}),
         "psnr_inside": psnr(prediction[1:-1, 1:-1], target[1:-1, 1:-1]),  # without the rim, where γ may repeat itself
         **lpips_if_available(prediction, target, data),
-        **({"structure": structure(prediction, target, run.observe)} if ":" in run.observe else {}),
+        **(structures(prediction, target, run.observe) if ":" in run.observe else {}),
     }
     return {
         **fit_line(run, fitted),
@@ -140,13 +140,13 @@ def summarise_alpha(lines: Lines) -> str:
 
 
 def summarise_detail(lines: Lines) -> str:
-    """Fine detail, beyond a quarter cycle per pixel: how much of its power is kept, and what smooth places gain."""
+    """Fine detail, beyond a quarter cycle per pixel: how much of its power is kept, and what is not the picture's."""
     return table(
         lines,
         {
             "PSNR, dB": lambda line: line["metrics"]["psnr"],
             "fine detail kept, %": lambda line: 100 * line["detail"]["kept"],
-            "added where smooth, levels of 255": lambda line: line["detail"]["added"],
+            "artefacts where smooth, levels of 255": lambda line: line["detail"].get("artefacts"),
         },
     )
 

@@ -10,26 +10,27 @@ import torch
 from alfilter.analysis.structure import gradient_energy
 from alfilter.metrics.image import ssim
 
-SMOOTH = 0.5  # the share of the picture that counts as smooth: where the gradient energy around a pixel is lowest
+SMOOTH = 0.2  # the share of the picture that counts as smooth: where the gradient energy around a pixel is lowest
 AROUND = 9  # pixels per side, over which it is averaged
 BLOCK = 8  # pixels per side of the blocks in which α and the picture are compared
 POINTS = 1024  # of the kernel
 
 
 def detail(prediction: Any, target: Any) -> dict[str, float]:
-    """kept: power beyond a quarter cycle per pixel, relative to the truth's. added: what there is more of it where the
-    truth is smooth, as a root mean square in levels of 255; negative where there is less.
+    """kept: power beyond a quarter cycle per pixel, relative to the truth's. artefacts: fine detail where the truth is
+    smooth that is not the truth's, as a root mean square in levels of 255.
 
-    prediction, target: (H, W, c) in [0, 1]. Adding to smooth places is what an artefact does; an error that is fine
-    may as well be detail that is missing.
+    prediction, target: (H, W, c) in [0, 1]. An error that is fine may as well be detail that is missing, which is no
+    artefact: of the reconstruction's detail what is the truth's times a factor in [0, 1], found around each pixel, is
+    taken away.
     """
     ours, truth = (np.clip(np.asarray(each, np.float64), 0, 1).mean(-1) for each in (prediction, target))
-    fine_ours, fine_truth = fine_part(ours) ** 2, fine_part(truth) ** 2
-    smooth = smooth_places(truth)
-    more = float(fine_ours[smooth].mean() - fine_truth[smooth].mean())
+    fine_ours, fine_truth = fine_part(ours), fine_part(truth)
+    weakened = np.clip(_around(fine_ours * fine_truth) / np.maximum(_around(fine_truth**2), 1e-30), 0, 1)
+    foreign = (fine_ours - weakened * fine_truth)[smooth_places(truth)]
     return {
-        "kept": float(fine_ours.sum() / max(fine_truth.sum(), 1e-30)),
-        "added": float(255 * np.sign(more) * np.sqrt(abs(more))),
+        "kept": float((fine_ours**2).sum() / max((fine_truth**2).sum(), 1e-30)),
+        "artefacts": float(255 * np.sqrt((foreign**2).mean())),
     }
 
 
@@ -43,11 +44,25 @@ def fine_part(picture: Any) -> Any:
 
 
 def smooth_places(picture: Any) -> Any:
-    """The half of the pixels (H, W) around which a picture's gradient energy is lowest."""
+    """The fifth of the pixels (H, W) around which a picture's gradient energy is lowest."""
+    energy = _around(gradient_energy(torch.from_numpy(picture)).numpy())
+    return energy <= np.quantile(energy, SMOOTH)
+
+
+def _around(picture: Any) -> Any:
+    """The mean around every pixel."""
     from scipy.ndimage import uniform_filter
 
-    energy = uniform_filter(gradient_energy(torch.from_numpy(picture)).numpy(), AROUND, mode="nearest")
-    return energy <= np.quantile(energy, SMOOTH)
+    return uniform_filter(picture, AROUND, mode="nearest")
+
+
+def structures(prediction: Any, target: Any, observe: str) -> dict[str, float]:
+    """`structure` of a reconstruction, and as `structure_flat` that of the picture's mean colour everywhere."""
+    flat = target.mean((0, 1), keepdim=True).expand_as(target)
+    return {
+        "structure": structure(prediction, target, observe),
+        "structure_flat": structure(flat, target, observe),
+    }
 
 
 def structure(prediction: Any, target: Any, observe: str) -> float:

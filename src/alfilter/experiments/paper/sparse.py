@@ -18,7 +18,7 @@ from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS
 from alfilter.experiments.fitting import reduced_task
 from alfilter.experiments.paper import image_fitting as fitting
-from alfilter.experiments.paper.measurements import structure
+from alfilter.experiments.paper.measurements import structures
 from alfilter.experiments.study import Lines, Run, Study, heldout_psnr, table
 
 OBSERVED = ("random:0.05", "random:0.35")
@@ -71,14 +71,14 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     scores = task.compare(filled, target).plain()
     # on what it saw an interpolation is exact: an infinite PSNR is left out
     exact = {name: value for name, value in (scores["metrics"] or {}).items() if value is not None}
-    scores["metrics"] = {**exact, "structure": structure(filled, target, run.observe)}
+    scores["metrics"] = {**exact, **structures(filled, target, run.observe)}
     seconds = time.monotonic() - began
     pictures = thumbnails(None, filled.numpy(), target.numpy(), observed_mask(task))
     return {**run.heading, "steps": 0, "params": 0, "seconds": seconds, **scores, **pictures}
 
 
 def summarise(lines: Lines) -> str:
-    """Unseen pixels in dB and the meaning of α, at 5 % and at 35 %."""
+    """Unseen pixels in dB and the meaning of α, at 5 % and at 35 %; which settings left α where it was."""
     columns: dict[str, Any] = {}
     for observe in OBSERVED:
         share = f"{float(observe.split(':')[1]):.0%}"
@@ -86,7 +86,21 @@ def summarise(lines: Lines) -> str:
         columns[f"{share} seen: SSIM"] = _only(observe, lambda line: line["metrics"]["ssim"])
         columns[f"{share} seen: of the blurred picture"] = _only(observe, lambda line: line["metrics"]["structure"])
         columns[f"{share} seen: α with gradient energy"] = _only(observe, alpha_meaning)
-    return table(lines, columns)
+    still = _still(lines)
+    return table(lines, columns) + (f"\n\nα did not move in: {still}." if still else "")
+
+
+def _still(lines: Lines) -> str:
+    """The settings in which α did not move, and on how many pictures."""
+    moves: dict[tuple[str, str], list[bool]] = {}
+    for line in lines:
+        if line.get("alpha"):
+            moves.setdefault((line["group"], line["observe"]), []).append(line["alpha"]["structure"] is not None)
+    return "; ".join(
+        f"{group} ({float(observe.split(':')[1]):.0%} seen, {moved.count(False)} of {len(moved)})"
+        for (group, observe), moved in moves.items()
+        if not all(moved)
+    )
 
 
 def alpha_meaning(line: dict[str, Any]) -> float | None:
