@@ -17,7 +17,8 @@ from alfilter.experiments.compare import shapes as shapes_minute
 from alfilter.experiments.insight import alpha_meaning, borders, local_frequency
 from alfilter.experiments.paper import image_fitting, shapes, sparse
 from alfilter.experiments.paper.claims import judged
-from alfilter.experiments.tuning import equal_sizes, methods
+from alfilter.experiments.tuning import equal_sizes
+from alfilter.experiments.tuning import minute as tuning_minute
 from alfilter.experiments.verdicts import verdict_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -41,7 +42,7 @@ TABLES = {
         "minute-equal": ("minute-equal", minute.summarise_pair),
     },
     "appendix-minute.md": {
-        "tuning-minute": ("tuning-minute", methods.summarise),
+        "tuning-minute": ("tuning-minute", tuning_minute.summarise),
         "equal-search": ("equal-search", equal_sizes.summarise),
     },
     "between.md": {

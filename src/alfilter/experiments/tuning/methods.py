@@ -210,10 +210,15 @@ def _trial(run: Run, task: Any, search: Search, settings: Settings) -> dict[str,
 
 def summarise(lines: Lines) -> str:
     """What the search of every method started with, found, and gained."""
+    return search_table(lines, SEARCHES)
+
+
+def search_table(lines: Lines, searches: Mapping[str, Search]) -> str:
+    """The same for searches along other axes."""
     rows = ["| method | start | PSNR, dB | found | PSNR, dB |", "|---|---|---|---|---|"]
     for line in lines:
         first, best = line["trials"][0], max(line["trials"], key=_psnr)
-        names = {name for axis in SEARCHES[line["method"]].axes for name in axis.factors} | {"batch", "schedule"}
+        names = {name for axis in searches[line["method"]].axes for name in axis.factors} | {"batch", "schedule"}
         cells = (line["method"], _words(first, names), _decibels(first), _words(best, names), _decibels(best))
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
