@@ -39,7 +39,7 @@ test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 bench: $(DEV)
-	$(BIN)/python benchmarks/table.py
+	$(BIN)/python benchmarks/table.py --out bench.md
 
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

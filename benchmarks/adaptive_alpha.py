@@ -39,6 +39,7 @@ from alfilter.methods import Field, build
 from alfilter.ops import interpolate
 from alfilter.tasks import ImageTask
 from alfilter.training import fit
+from machine import machine
 
 SIDES = (9, 17, 33, 65)  # nodes per axis of the tree's levels
 MOMENTS = (0.1, 0.2, 0.3)  # of the run, when it is refined
@@ -182,11 +183,14 @@ def main() -> None:
     p.add_argument("--json", action="store_true", help="print one JSON object a line")
     arguments = p.parse_args()
     torch.set_num_threads(1)
+    here = machine()
+    if not arguments.json:
+        print(here)
     for nodes in arguments.nodes:
         for name in ("uniform", "levels", "error", "variation", "gradient"):
             lines = [measure(picture, name, nodes, arguments.steps) for picture in arguments.pictures]
             if arguments.json:
-                print("\n".join(json.dumps(line) for line in lines), flush=True)
+                print("\n".join(json.dumps({**line, "machine": here}) for line in lines), flush=True)
                 continue
             psnr, rho = (statistics.fmean(line[key] for line in lines) for key in ("psnr", "rho"))
             each = " ".join(f"{line['psnr']:.2f}" for line in lines)

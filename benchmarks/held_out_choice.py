@@ -26,6 +26,7 @@ from alfilter.runs import fit_task
 from alfilter.runs.request import resolve
 from alfilter.tasks import AudioTask, ImageTask, LightFieldTask, PointTask, VideoTask, VolumeTask
 from alfilter.tasks.holdout import HoldoutTask
+from machine import machine
 
 MARGIN = 0.05  # dB below which two short fits are the same
 METHOD = "al-grid"
@@ -120,8 +121,9 @@ def main() -> None:
     rows = compare(arguments.steps, arguments.share)
     gain = statistics.mean(row["chosen"] - row["preset"] for row in rows)
     if arguments.json:
-        print(json.dumps({"rows": rows, "gain": gain}))
+        print(json.dumps({"machine": machine(), "rows": rows, "gain": gain}))
         return
+    print(f"{machine()}\n")
     print("| signal | preset, dB | chosen, dB | changes |\n|---|---|---|---|")
     for row in rows:
         words = ", ".join(f"{name} {value}" for name, value in row["changes"].items()) or "none"

@@ -91,9 +91,13 @@ def main() -> int:
             rows.append({"what": "render to PNG", **run(["render", model, f"{folder}/out.png"])})
     for row in rows:
         row.pop("output")
+    from machine import machine  # here, since what this process holds counts in the peaks of those it starts
+
     if arguments.json:
-        print(json.dumps({"size": arguments.size, "dtype": arguments.dtype, "steps": arguments.steps, "rows": rows}))
+        settings = {"size": arguments.size, "dtype": arguments.dtype, "steps": arguments.steps}
+        print(json.dumps({"machine": machine(), **settings, "rows": rows}))
     else:
+        print(machine())
         print(f"{arguments.size}x{arguments.size} {arguments.dtype}, {arguments.steps} steps, limit {LIMIT / 1e9} GB")
         for row in rows:
             peaks = ", ".join(f"{peak / 1e9:.2f}" for peak in row["peaks"])

@@ -34,6 +34,7 @@ from alfilter.runtime.memory import keep_freed_memory
 from alfilter.signals import ShapeSignal
 from alfilter.tasks import SdfTask, open_task
 from alfilter.training import fit, load, save
+from machine import machine
 
 SCANS = ("armadillo.obj", "dragon_xyzrgb.ply", "lucy.ply", "thai_from_bacon.ply", "bunny.obj")
 SHARE = 1 / 256  # of the dense grid that its rate is measured on
@@ -86,8 +87,7 @@ def alone(arguments: argparse.Namespace) -> dict[str, Any]:
             save(fitted(task, arguments, 256, 8, arguments.steps or 600), model)
         command = [sys.executable, __file__, model, "--inside", "--resolution", str(arguments.resolution or 512)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    numbers: dict[str, Any] = json.loads(done.stdout)
-    return numbers
+    return {"machine": machine(), **json.loads(done.stdout)}
 
 
 def fitted(task: SdfTask, arguments: argparse.Namespace, width: int, depth: int, steps: int) -> Any:
@@ -164,9 +164,9 @@ def compare_all(arguments: argparse.Namespace) -> None:
         dense = extract(lambda points, field=field: distances_at(field, points), resolution, dense=True)
         equal = same(surface, dense)
         different += not equal
-        show({"shape": name, "resolution": resolution, "same as dense": equal, "faces": len(surface.faces),
-              "dense faces": len(dense.faces), "share": round(surface.share, 5), "reopened": surface.reopened},
-             arguments.json)  # fmt: skip
+        show({"machine": machine(), "shape": name, "resolution": resolution, "same as dense": equal,
+              "faces": len(surface.faces), "dense faces": len(dense.faces), "share": round(surface.share, 5),
+              "reopened": surface.reopened}, arguments.json)  # fmt: skip
     sys.exit(1 if different else 0)
 
 

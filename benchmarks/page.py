@@ -20,6 +20,7 @@ from typing import Any
 
 from alfilter.export import export_file
 from alfilter.methods import Field, build
+from machine import machine
 
 STAGES = {"at 1/16": 16, "at 1/4": 4, "every pixel": 1}
 WATCH = """() => { const shown = window.alfilter?.shown; return shown?.length ? Math.max(...shown) : null; }"""
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("--size", default="768x512")
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
+    print(machine())
     width, height = map(int, arguments.size.split("x"))
     program = os.environ.get("ALFILTER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from machine import machine
+
 LIMIT = 0.5  # seconds
 
 
@@ -26,6 +28,7 @@ def imports_torch() -> bool:
 
 
 def main() -> None:
+    print(machine())
     best = min(seconds("-c", "from alfilter.cli import main; main(['--help'])") for _ in range(5))
     print(f"alfilter --help        {best:.3f} s   {'under' if best < LIMIT else 'over'} {LIMIT} s")
     print(f"import alfilter        {'imports torch' if imports_torch() else 'without torch'}")

@@ -102,6 +102,7 @@ def main() -> None:
     print(table)
     if arguments.out is not None:
         arguments.out.write_text(table + "\n", encoding="utf-8")
+        print(f"written to {arguments.out.resolve()}", file=sys.stderr)
 
 
 if __name__ == "__main__":

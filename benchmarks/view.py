@@ -15,8 +15,6 @@ from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
 
-import torch
-
 from alfilter.methods import build
 from alfilter.signals import sample
 from alfilter.tasks import ImageTask
@@ -25,6 +23,7 @@ from alfilter.viewer.open import grid_models, open_files
 from alfilter.viewer.picture import PictureViewer
 from alfilter.viewer.server import Server
 from alfilter.viewer.tiles import OCTAVE, TILE, TileIndex, extent
+from machine import machine
 
 STAGE = (1045, 845)  # pixels of the stage on a screen of 1440×900
 
@@ -38,13 +37,13 @@ def main(model: str | None) -> None:
             save(field, Path(folder) / "model.safetensors")
             model = folder
         waits = [once(model) for _ in range(5)]
+    print(machine())
     for name, values in zip(
         ("first impression", "first full tile", "whole screen"), zip(*waits, strict=True), strict=True
     ):
         print(
             f"{name:<18}{1000 * statistics.median(values):7.0f} ms   (of {len(values)}, worst {1000 * max(values):.0f})"
         )
-    print(f"threads           {torch.get_num_threads():7d}")
 
 
 def once(model: str) -> tuple[float, float, float]:
