@@ -5,6 +5,7 @@ python docs/pictures.py maps runs/demo runs/al-sine runs/al-relu
 python docs/pictures.py alpha runs/experiments/alpha.jsonl
 python docs/pictures.py kernel runs/experiments/kernel.jsonl    and so for every study of report/studies.py
 python docs/pictures.py between runs/experiments/between.jsonl    and between-crops
+python docs/pictures.py large docs/guide/large.md    the page's own table as a curve
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -187,6 +189,26 @@ def between_crops(lines: Path, out: Path) -> None:
     figure.savefig(out)
 
 
+def large_curve(page: Path, out: Path) -> None:
+    """Seconds to 30 dB over the number of pixels, from the page's table; the line of equal time per pixel beside it."""
+    found = re.findall(r"^\| ([\d,]+)² \| ([\d.]+) s \| ([\d.]+) s", page.read_text(encoding="utf-8"), re.M)
+    sides, training, total = np.array([[float(text.replace(",", "")) for text in row] for row in found]).T
+    pixels = sides**2
+    figure = Figure(figsize=(6, 3.4), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.loglog(pixels, total, "o-", label="total")
+    axes.loglog(pixels, training, "o-", label="training to 30 dB")
+    axes.loglog(
+        pixels, training[0] * pixels / pixels[0], color="0.6", linewidth=0.8, label="in proportion to the pixels"
+    )
+    axes.set_xticks(pixels, [f"{side:,.0f}²" for side in sides])
+    axes.minorticks_off()
+    axes.set(xlabel="pixels", ylabel="seconds")
+    axes.legend(fontsize=8)
+    figure.savefig(out)
+
+
 if __name__ == "__main__":
     what, source, *more = sys.argv[1], *map(Path, sys.argv[2:])
     makers = {
@@ -196,5 +218,6 @@ if __name__ == "__main__":
         "alpha": alpha_curves,
         "between": between_points,
         "between-crops": between_crops,
+        "large": large_curve,
     }
     makers[what]([source, *more] if what == "maps" else source, IMAGES / f"{what}.png")
