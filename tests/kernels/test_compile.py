@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
-from numba.core.registry import cpu_target
 from tests.kernels.test_cache import MESSAGE, SOURCE, call_in
+from tests.support.compiling import Compiler
 
-from alfilter.kernels.llvm import AVX512, SHAPE, WHOLE_VECTORS
+from alfilter.kernels.compile import Call, Compilers
+from alfilter.kernels.llvm import AVX512, SHAPE
 
 SCRIPT = """
 import numpy as np
@@ -74,46 +78,56 @@ def test_a_signal_ends_it_before_all_is_compiled(tmp_path: Path) -> None:
     assert out.splitlines() == ["[False, False]", "[False, False]"]
 
 
-WIDE = """
-import os
-from numba.core.registry import cpu_target
-from alfilter.kernels.cache import cache_key
-from alfilter.kernels.compile import Compilers
-from alfilter.kernels.llvm import WHOLE_VECTORS
-import subprocess
-started = {}
 class Started:
-    def __init__(self, command, env, **pipes): started.update(env)
-    def kill(self): ...
-    def communicate(self): ...
-subprocess.Popen = Started
-with Compilers(1): ...
-features = started["NUMBA_CPU_FEATURES"]
-print(cache_key(), features.endswith(WHOLE_VECTORS), features.count("prefer-256-bit"))
-"""
+    """A process that has compiled what it is asked for."""
+
+    def __init__(self, command: list[str], env: dict[str, str], **pipes: Any) -> None:
+        started.append((command, pipes))
+        self.stdin, self.stdout = BytesIO(), BytesIO(b".")
+
+    def kill(self) -> None: ...
+
+    def communicate(self) -> None: ...
 
 
-def test_processes_that_compile_use_whole_vectors_and_fill_the_same_folder(tmp_path: Path) -> None:
-    """LLVM leaves half of a vector of 512 bits unused on some processors, unless told otherwise."""
-    out, _ = call_in(SOURCE.parent, WIDE, NUMBA_CACHE_DIR=str(tmp_path))
-    features = call_in(SOURCE.parent, WIDE.replace("cache_key(), ", "features, "), NUMBA_CACHE_DIR=str(tmp_path))[0]
-    again, _ = call_in(SOURCE.parent, WIDE, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_CPU_FEATURES=features.split()[0])
-    assert out == again
-    assert out.endswith("True 1" if "+avx512f" in features else "True 0")
+started: list[tuple[list[str], dict[str, Any]]] = []
+
+
+def test_fits_and_tests_start_the_same_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they compile goes into the same folder."""
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    started.clear()
+    with Compilers(1):
+        pass
+    Compiler().compile(Call("alfilter.kernels.activations", "relu_forward", ()))
+    assert started[0] == started[1]
+    assert len(started) == 2
 
 
 ASSEMBLY = """
-from numba import f4, void
+from contextlib import nullcontext
+from numba import f4, njit
 from alfilter.kernels.activations import gauss_forward
-gauss_forward.compile((f4[:, ::1], f4[::1], f4, f4, f4[:, ::1]))
-(text,) = gauss_forward.inspect_asm().values()
-print(text.count("zmm"), text.count("ymm"))
+from alfilter.kernels.compile import _optimised_once
+from alfilter.kernels.jit import FAST
+types = f4[:, ::1], f4[::1], f4, f4, f4[:, ::1]
+def width(function):
+    (text,) = function.inspect_asm().values()
+    return text.count("zmm"), text.count("ymm")
+with {context}:
+    gauss_forward.compile(types)
+usual = njit(gauss_forward.py_func, fastmath=FAST)
+usual.compile(types)
+print(*width(gauss_forward), *width(usual))
 """
 
 
 @pytest.mark.skipif(SHAPE != AVX512, reason="a processor with AVX-512")
-def test_loops_are_as_wide_as_the_processor(tmp_path: Path) -> None:
-    features = cpu_target.target_context.codegen().magic_tuple()[2] + WHOLE_VECTORS
-    out, _ = call_in(SOURCE.parent, ASSEMBLY, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_CPU_FEATURES=features)
-    whole, half = map(int, out.split())
+@pytest.mark.parametrize("context", ["nullcontext()", "_optimised_once(gauss_forward)"])
+def test_loops_are_as_wide_as_the_processor_wherever_they_are_compiled(context: str, tmp_path: Path) -> None:
+    """LLVM leaves half of a vector of 512 bits unused on some processors, unless told otherwise: in kernels alone."""
+    script, processor = ASSEMBLY.format(context=context), "skylake-avx512"
+    out, _ = call_in(SOURCE.parent, script, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_CPU_NAME=processor)
+    whole, half, usual_whole, usual_half = map(int, out.split())
     assert whole > 4 * half
+    assert usual_half > 4 * usual_whole

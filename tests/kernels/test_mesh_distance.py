@@ -20,4 +20,4 @@ def test_the_nearest_of_any_number_of_triangles(count: int) -> None:
     tree = box_tree(corners.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3))
     mesh_distance.nearest(points, np.arange(40), tree, out)
     each = [trimesh.triangles.closest_point(corners, np.tile(p, (count, 1))) - p for p in points]
-    assert out == pytest.approx([np.linalg.norm(apart, axis=1).min() for apart in each], abs=1e-12)
+    assert out == pytest.approx([np.linalg.norm(difference, axis=1).min() for difference in each], abs=1e-12)

@@ -6,11 +6,10 @@ Compiling takes such a process less than half the time, and of a suite's time on
 from __future__ import annotations
 
 import os
-import pickle
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,18 +27,12 @@ class Compiler:
 
     def compile(self, call: Any) -> None:
         """Into the cache; if the process cannot, the caller will."""
-        if self._left == 0:
+        from alfilter.kernels.compile import compile_in, start_compiler
+
+        if self._process is None or self._left == 0:
             self.close()
-            command = [sys.executable, "-P", "-m", "alfilter.kernels.compile"]
-            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self._process, self._left = subprocess.Popen(command, env=ENVIRONMENT, **pipes), MOST
-        assert self._process is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with suppress(OSError):
-            pickle.dump(call, self._process.stdin)
-            self._process.stdin.flush()
-            self._left = self._left - 1 if self._process.stdout.read(1) else 0
+            self._process, self._left = start_compiler(ENVIRONMENT), MOST
+        self._left = self._left - 1 if compile_in(self._process, call) else 0
 
     def close(self) -> None:
         if self._process is not None:
@@ -53,7 +46,7 @@ def compiled_once() -> Iterator[None]:
     """Inside, a kernel that the cache lacks is compiled elsewhere; a fit starts no processes to compile with."""
     try:
         from alfilter.kernels.cache import KernelCache, cache_folder
-        from alfilter.kernels.compile import Call, cache_lock
+        from alfilter.kernels.compile import Call
     except ImportError:  # no numba, no kernels
         yield
         return
@@ -63,13 +56,24 @@ def compiled_once() -> Iterator[None]:
         path = self.path(signature)
         if path is not None and path.parent == folder and not path.exists() and os.getpid() == owner:
             module, _, name = self._name.partition(".")
-            with cache_lock(f".{path.name}"):
+            with kernel_lock(path):
                 if not path.exists():  # no other worker was faster
                     compiler.compile(Call(f"alfilter.kernels.{module}", name, signature))
         return load(self, signature, context)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with closing(compiler), pytest.MonkeyPatch.context() as patch:
         patch.setattr(KernelCache, "load_overload", load_or_compile)
         patch.setattr("alfilter.runtime.compilation.workers", lambda: 0)
         yield
-    compiler.close()
+
+
+@contextmanager
+def kernel_lock(path: Path) -> Iterator[None]:
+    """Workers that lack the same kernel compile one after the other: a byte of one file stands for a kernel."""
+    with ExitStack() as stack:
+        with suppress(OSError, ImportError):  # Windows has no such lock, and some file systems
+            import fcntl
+
+            file = stack.enter_context((path.parent / ".tests").open("w"))
+            fcntl.lockf(file, fcntl.LOCK_EX, 1, int(path.name[-7:], 16))
+        yield

@@ -30,7 +30,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
-from alfilter.kernels.llvm import SHAPE, WHOLE_VECTORS
+from alfilter.kernels.llvm import SHAPE
 
 _numba: Any = config
 _result: Any = CompileResult
@@ -45,8 +45,7 @@ def cache_key() -> str | None:
     """A hash of all kernel sources, the compiler's versions and the processor; None without sources."""
     sources = sorted((f.name, f.read_bytes()) for f in files("alfilter.kernels").iterdir() if f.name.endswith(".py"))
     options = [getattr(_numba, name, None) for name in _CODE_OPTIONS]
-    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
-    processor = triple, name, features.removesuffix(WHOLE_VECTORS)
+    processor = cpu_target.target_context.codegen().magic_tuple()
     versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
     digest = hashlib.sha256(repr((versions, processor, SHAPE, options)).encode())
     for name, content in sources:

@@ -12,7 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
@@ -24,7 +24,6 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import nrt
 
 from alfilter.kernels.cache import KernelCache, announce, cache_folder
-from alfilter.kernels.llvm import WHOLE_VECTORS
 
 dispatcher: Any = dispatchers
 _types: Any = types
@@ -67,15 +66,11 @@ class Compilers:
     """
 
     def __init__(self, count: int) -> None:
-        command = [sys.executable, "-P", "-m", "alfilter.kernels.compile"]
-        features = cpu_target.target_context.codegen().magic_tuple()[2]
-        environment = {**os.environ, "NUMBA_CPU_FEATURES": features.removesuffix(WHOLE_VECTORS) + WHOLE_VECTORS}
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._processes: list[subprocess.Popen[bytes]] = []
         if cache_folder() is not None:
             with suppress(OSError):  # fewer, or this process compiles
                 for _ in range(count):
-                    self._processes.append(subprocess.Popen(command, env=environment, **pipes))
+                    self._processes.append(start_compiler(os.environ))
 
     def __enter__(self) -> Compilers:
         return self
@@ -111,16 +106,29 @@ class Compilers:
             call.function().compile(call.signature)
 
 
-def _drive(process: subprocess.Popen[bytes], waiting: Iterator[Call]) -> None:
-    """Have a process compile the next call whenever it is ready, until there is none; or it has died."""
+def start_compiler(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A process that compiles what `compile_in` sends to it, into the cache."""
+    command = [sys.executable, "-P", "-m", "alfilter.kernels.compile"]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, env=environment, **pipes)
+
+
+def compile_in(process: subprocess.Popen[bytes], call: Call) -> bool:
+    """Have a process compile a call; whether it has, or died of it."""
     assert process.stdin is not None
     assert process.stdout is not None
-    with suppress(OSError, EOFError):
-        for call in waiting:
-            pickle.dump(call, process.stdin)
-            process.stdin.flush()
-            if not process.stdout.read(1):
-                return
+    with suppress(OSError):
+        pickle.dump(call, process.stdin)
+        process.stdin.flush()
+        return bool(process.stdout.read(1))
+    return False
+
+
+def _drive(process: subprocess.Popen[bytes], waiting: Iterator[Call]) -> None:
+    """Have a process compile the next call whenever it is ready, until there is none; or it has died."""
+    for call in waiting:
+        if not compile_in(process, call):
+            return
 
 
 @contextmanager

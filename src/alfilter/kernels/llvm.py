@@ -10,10 +10,12 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, NamedTuple
 
 import numba.extending
-from llvmlite import ir
+from llvmlite import binding, ir
+from numba.core import config
 from numba.core.registry import cpu_target
 
 # numba's decorator for a function that is written as LLVM instructions; kernels call it without `context`
@@ -47,11 +49,37 @@ SHAPE = vector_shape(
     cpu_target.target_context.codegen().magic_tuple()[2], platform.machine(), os.environ.get("ALFILTER_LANES", "")
 )
 LANES = SHAPE.lanes
-# A feature that is none of the processor: LLVM's habit, on some with AVX-512, of making loops of 256 bits nevertheless.
-WHOLE_VECTORS = ",-prefer-256-bit" if SHAPE == AVX512 else ""
+# LLVM's tuning flag `prefer-256-bit`, on by default for some Intel processors; this turns it off
+_WHOLE_VECTORS = ",-prefer-256-bit" if SHAPE == AVX512 else ""
 FLOAT, I1, I32, I64 = ir.FloatType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 VECTOR, INT_VECTOR = ir.VectorType(FLOAT, LANES), ir.VectorType(I32, LANES)
 NO_RESULT = ir.Constant(ir.IntType(8).as_pointer(), None)  # the value of a void function
+
+
+@contextmanager
+def whole_vectors() -> Iterator[None]:
+    """Inside, LLVM optimises loops for the whole width of this processor's vectors; numba's lock must be held.
+
+    It is told by the target machine of its optimiser, which is numba's own for all other code of the process.
+    """
+    codegen: Any = cpu_target.target_context.codegen()
+    own, codegen._tm = codegen._tm, _target_machine()
+    try:
+        yield
+    finally:
+        codegen._tm = own
+
+
+@cache
+def _target_machine() -> Any:
+    """numba's own, or one that differs by the tuning flag."""
+    codegen: Any = cpu_target.target_context.codegen()
+    if not _WHOLE_VECTORS:
+        return codegen._tm
+    options: dict[str, Any] = {"opt": int(config.OPT)}  # type: ignore[attr-defined]
+    codegen._customize_tm_options(options)
+    target: Any = binding.Target.from_triple(binding.get_process_triple())
+    return target.create_target_machine(**{**options, "features": options["features"] + _WHOLE_VECTORS})
 
 
 def constant(number: float) -> Any:

@@ -17,6 +17,7 @@ from alfilter.kernels.jit import FAST, kernel
 from alfilter.kernels.llvm import I32, I64, NO_RESULT, intrinsic
 
 WIDE = 8  # children of a node, and triangles of a leaf
+_ROUNDING = 32 * 2.0**-52  # how far distance and bound may be apart by rounding, for a largest coordinate of 1
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDE)
 _FLAGS = ("contract",)
 
@@ -47,7 +48,7 @@ class Columns(NamedTuple):
 
 
 class _Lanes:
-    """Eight doubles, or the answers to eight questions, in the expressions of an intrinsic."""
+    """Eight doubles, or a mask of eight lanes, in the expressions of an intrinsic."""
 
     def __init__(self, build: Any, value: Any) -> None:
         self.build, self.value = build, value
@@ -85,19 +86,19 @@ class _Lanes:
     def __lt__(self, other: _Lanes) -> _Lanes:
         return _Lanes(self.build, self.build.fcmp_ordered("<", self.value, other.value))
 
-    def choose(self, yes: _Lanes, no: _Lanes) -> _Lanes:
-        """One or the other, by the answers."""
+    def select(self, yes: _Lanes, no: _Lanes) -> _Lanes:
+        """The lanes of `yes` where this mask is set, of `no` elsewhere."""
         return _Lanes(self.build, self.build.select(self.value, yes.value, no.value))
 
-    def least(self, other: _Lanes) -> _Lanes:
-        return (self < other).choose(self, other)
+    def min(self, other: _Lanes) -> _Lanes:
+        return (self < other).select(self, other)
 
-    def least_of_all(self) -> Any:
+    def reduce_min(self) -> Any:
         """The least of the eight numbers."""
         lanes = self
         for half in (4, 2, 1):
-            turned = ir.Constant(ir.VectorType(I32, WIDE), [k ^ half for k in range(WIDE)])
-            lanes = lanes.least(_Lanes(self.build, self.build.shuffle_vector(lanes.value, lanes.value, turned)))
+            swapped = ir.Constant(ir.VectorType(I32, WIDE), [k ^ half for k in range(WIDE)])
+            lanes = lanes.min(_Lanes(self.build, self.build.shuffle_vector(lanes.value, lanes.value, swapped)))
         return self.build.extract_element(lanes.value, I32(0))
 
 
@@ -123,9 +124,9 @@ def _box_distances(context: Any, node: Any, x: Any, y: Any, z: Any, out: Any) ->
         for axis, number in enumerate(point):
             at = _Lanes.of(build, number)
             below, above = _Lanes.load(build, node, axis) - at, at - _Lanes.load(build, node, axis + 3)
-            apart = (below < above).choose(above, below)
-            apart = (apart < zero).choose(zero, apart)
-            total = apart * apart if total is None else total + apart * apart
+            gap = (below < above).select(above, below)
+            gap = (gap < zero).select(zero, gap)
+            total = gap * gap if total is None else total + gap * gap
         assert total is not None
         build.store(total.value, build.inttoptr(out, _VECTOR.as_pointer()), align=8)
         return NO_RESULT
@@ -150,44 +151,59 @@ def _leaf_distance(context: Any, leaf: Any, x: Any, y: Any, z: Any) -> Any:
         p = _minus((x, y, z), corner)
 
         def to_side(p: Point, side: Point, square: _Lanes, dot: _Lanes) -> _Lanes:
-            t = dot / (zero < square).choose(square, one)
-            t = (t < zero).choose(zero, t).least(one)
+            t = dot / (zero < square).select(square, one)
+            t = (t < zero).select(zero, t).min(one)
             rest = _minus(p, side, t)
             return _dot(rest, rest)
 
         bb, cc, bc, pb, pc = _dot(b, b), _dot(c, c), _dot(b, c), _dot(p, b), _dot(p, c)
         opposite = _minus(c, b)
         far, past = _dot(opposite, opposite), _minus(p, b)
-        sides = to_side(p, b, bb, pb).least(to_side(p, c, cc, pc))
-        sides = sides.least(to_side(past, opposite, far, _dot(past, opposite)))
+        sides = to_side(p, b, bb, pb).min(to_side(p, c, cc, pc))
+        sides = sides.min(to_side(past, opposite, far, _dot(past, opposite)))
         s, t, area = cc * pb - bc * pc, bb * pc - bc * pb, bb * cc - bc * bc
         inside = (zero <= s) & (zero <= t) & (s + t <= area) & (zero < area)
-        over = one / inside.choose(area, one)
+        over = one / inside.select(area, one)
         rest = _minus(_minus(p, b, s * over), c, t * over)
         plane = _dot(rest, rest)
-        return inside.choose(plane.least(sides), sides).least_of_all()
+        return inside.select(plane.min(sides), sides).reduce_min()
 
     double = types.float64
     return double(types.int64, double, double, double), generate
+
+
+@njit
+def _largest(boxes: Any) -> Any:
+    """The largest |coordinate| of the boxes of a node (6, 8), of which missing ones are infinite."""
+    most = 0.0
+    for row in range(6):
+        for k in range(WIDE):
+            number = abs(boxes[row, k])
+            if most < number < np.inf:
+                most = number
+    return most
 
 
 @kernel(fastmath=FAST)
 def nearest(points: Any, order: Any, tree: Tree, out: Any) -> None:
     """out[i] = min_q |p_i - q| over all triangles, of the points (n, 3) that `order` names, one after the other.
 
-    Neighbours in order should be neighbours in space: the search begins with what was nearest before.
+    Neighbours in order should be neighbours in space: the search begins with what was nearest before. The result does
+    not depend on where it begins: a box is left out only if it is farther by more than what rounding can change.
     """
     nodes, first, leaves = tree
-    bottom, leaf = len(first) - 1, 0
+    bottom, leaf, size = len(first) - 1, 0, _largest(nodes[0])
     waiting, levels, bounds = np.empty(16 * WIDE, np.int64), np.empty(16 * WIDE, np.int64), np.empty(16 * WIDE)
     found, node_bytes, leaf_bytes = np.empty(WIDE), 8 * 6 * WIDE, 8 * 9 * WIDE
     for i in order:
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        slack = _ROUNDING * max(size, abs(x), abs(y), abs(z))
         best, start = _leaf_distance(leaves.ctypes.data + leaf * leaf_bytes, x, y, z), leaf
+        limit = (np.sqrt(best) + slack) ** 2
         waiting[0], levels[0], bounds[0], count = 0, 0, 0.0, 1
-        while count > 0:
+        while count > 0 and best > 0.0:
             count -= 1
-            if bounds[count] >= best:
+            if bounds[count] > limit:
                 continue
             number, level = waiting[count], levels[count]
             if level > bottom:
@@ -195,12 +211,13 @@ def nearest(points: Any, order: Any, tree: Tree, out: Any) -> None:
                     least = _leaf_distance(leaves.ctypes.data + number * leaf_bytes, x, y, z)
                     if least < best:
                         best, leaf = least, number
+                        limit = (np.sqrt(best) + slack) ** 2
                 continue
             _box_distances(nodes.ctypes.data + (first[level] + number) * node_bytes, x, y, z, found.ctypes.data)
             base = count
             for k in range(WIDE):
                 bound = found[k]
-                if bound < best:  # the nearest comes last
+                if bound <= limit:  # the nearest comes last
                     at = count
                     while at > base and bounds[at - 1] < bound:
                         waiting[at], levels[at], bounds[at] = waiting[at - 1], levels[at - 1], bounds[at - 1]
