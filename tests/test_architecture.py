@@ -145,7 +145,7 @@ def test_flags_are_named_only_in_commands() -> None:
 # Threads and processes are started by `runtime`, and where each of these has a reason of its own.
 STARTERS = {
     "experiments/runner/local.py": "the runs of a study, which may die",
-    "geometry/distance_worker.py": "libigl holds the interpreter's lock",
+    "geometry/distance_worker.py": "libigl holds the GIL",
     "kernels/compile.py": "compilers, each a fresh interpreter",
     "tasks/sdf.py": "the next block of samples, measured beside the training",
 }

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.support.shapes import ball, box_sdf, cube, trimesh
 
 from alfilter.errors import UserError, need
 from alfilter.geometry import Frame, signed_distance, winding_number
-from alfilter.geometry.distance import MeshDistance, cloud_distance, curve_order
+from alfilter.geometry.distance import MeshDistance, cloud_distance
 
 POINTS = np.random.default_rng(1).uniform(-1.6, 1.6, (2000, 3))
 
@@ -56,11 +54,6 @@ def test_the_source_s_target_for_clouds_is_exact_on_a_plane_and_near_a_sphere() 
     near = directions[:200] * rng.uniform(0.99, 1.01, (200, 1))
     expected = np.linalg.norm(near, axis=1) - 1
     assert cloud_distance(near, directions, directions) == pytest.approx(expected, abs=3e-4)
-
-
-@given(st.integers(0, 40))
-def test_the_curve_visits_every_point_once(count: int) -> None:
-    assert sorted(curve_order(POINTS[:count])) == list(range(count))
 
 
 def test_the_frame_is_the_source_s() -> None:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.support.shapes import ball, cube, trimesh, union
 
-from alfilter.geometry.distance import MeshDistance, curve_order
-from alfilter.geometry.mesh_search import MeshSearch, can_search, is_closed
+from alfilter.geometry.distance import MeshDistance
+from alfilter.geometry.mesh_search import MeshSearch, can_search, columns, is_closed
+from alfilter.geometry.points import curve_order
 from alfilter.kernels.dispatch import use_way
 
 POINTS = np.random.default_rng(1).uniform(-1.6, 1.6, (2000, 3))
@@ -32,12 +33,15 @@ def test_distances_and_signs_are_those_of_libigl(body: tuple[np.ndarray, np.ndar
     assert np.abs(search.winding(POINTS) - reference.winding(POINTS))[clear].max() < 0.05
 
 
-def test_threads_and_the_order_of_points_change_no_bit() -> None:
-    search = MeshSearch(*ball())
+@pytest.mark.parametrize("body", [ball(), cube(0.7), cube(0.3)])
+def test_threads_and_the_order_of_points_change_no_bit(body: tuple[np.ndarray, np.ndarray]) -> None:
+    """Nor outside the corners of a cube, which several triangles share and of which each is as near as the others."""
+    search = MeshSearch(*body)
     order = curve_order(POINTS)
     alone = search.distances(POINTS, order, shared=False)
     assert np.array_equal(search.distances(POINTS, order), alone)
-    assert np.array_equal(search.distances(POINTS, np.arange(len(POINTS))), alone)
+    for other in (order[::-1].copy(), np.arange(len(POINTS)), np.random.default_rng(2).permutation(len(POINTS))):
+        assert np.array_equal(search.distances(POINTS, other), alone)
 
 
 def test_lines_through_edges_and_corners_count_once() -> None:
@@ -65,6 +69,23 @@ def test_a_triangle_without_area_is_a_segment() -> None:
     search = MeshSearch(vertices, np.array([[0, 1, 2], [0, 2, 1], [0, 0, 0]]))
     points = np.array([[1.5, 1, 0], [3, 0, 0]])
     assert search.distances(points, curve_order(points)).tolist() == [1, 1]
+
+
+def test_long_triangles_across_many_cells_stand_in_few_lists() -> None:
+    """The sides of a thin prism: in the plane of the columns the box of each is the whole square."""
+    prism = trimesh.creation.cylinder(radius=0.2, height=3, sections=500)
+    prism.apply_transform(trimesh.geometry.align_vectors([0, 0, 1], [0.1, 1, 1]))
+    vertices, faces = np.asarray(prism.vertices, dtype=np.float64), np.asarray(prism.faces, dtype=np.int64)
+    lists = columns(vertices, faces)
+    assert len(lists.faces) <= 32 * len(faces)
+    assert lists.cells > 1
+    search, reference = MeshDistance(vertices, faces), MeshDistance(vertices, faces)
+    with use_way("plain"):
+        assert reference.search is None
+    points = POINTS[np.abs(reference.unsigned(POINTS)) > 1e-3]
+    inside = reference.winding(points) > 0.5
+    assert inside.any()
+    assert np.array_equal(search.winding(points), inside)
 
 
 def test_open_meshes_are_left_to_libigl() -> None:

@@ -1,5 +1,4 @@
-"""A worker process that computes distances while the caller trains, where libigl does, which holds the interpreter's
-lock.
+"""A worker process that computes distances while the caller trains, where libigl does, which holds the GIL.
 
 Arrays go through pipes: one line of JSON with type and shape, then the raw numbers. The worker ends with its input.
 """
@@ -21,9 +20,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, MeshDistance
-
-Index = NDArray[np.int64]
+from alfilter.geometry.distance import MeshDistance
+from alfilter.geometry.points import Array, Index
 
 
 class DistanceWorker:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from alfilter.geometry.distance import Array, Index, curve_order
+from alfilter.geometry.points import Array, Index, curve_order
 from alfilter.kernels.dispatch import current_way, kernels_available, load_kernels
 from alfilter.runtime.compilation import compile_once, kernel_calls_of
 from alfilter.runtime.thread_pool import for_slices
@@ -15,6 +16,7 @@ from alfilter.runtime.thread_pool import for_slices
 _CURVE_BITS = 20  # along each axis of the curve that orders triangles
 _PER_CELL = 1.0  # cells for a triangle, in the plane that columns stand on
 _MOST_CELLS = 2048  # along a side
+_MOST_ENTRIES = 32  # for a triangle, in the lists of all cells: long diagonal ones would stand in almost every list
 _WORTH_SHARING = 1 << 10  # points
 
 
@@ -24,7 +26,7 @@ def can_search(faces: Index) -> bool:
 
 
 class MeshSearch:
-    """The exact distance to a closed mesh and its winding number, without the interpreter's lock.
+    """The exact distance to a closed mesh and its winding number, without the GIL; each has a structure of its own.
 
     shared: points are shared among all cores; otherwise the calling thread does the work alone, beside others.
 
@@ -36,19 +38,27 @@ class MeshSearch:
     """
 
     def __init__(self, vertices: Array, faces: Index) -> None:
-        self._tree, self._columns = box_tree(vertices, faces), columns(vertices, faces)
+        self._mesh = vertices, faces
         compile_once("distances to a mesh", lambda: kernel_calls_of(self._call_all))
+
+    @cached_property
+    def _tree(self) -> Any:
+        return box_tree(*self._mesh)
+
+    @cached_property
+    def _columns(self) -> Any:
+        return columns(*self._mesh)
 
     def distances(self, points: Array, order: Index, shared: bool = True) -> Array:
         """The distance (n,) of points (n, 3) to the surface. order: in which they are looked at."""
-        out, run = np.empty(len(points)), load_kernels("mesh_distance").nearest
-        _in_slices(lambda part: run(points, order[part], self._tree, out), len(out), shared)
+        out, tree, run = np.empty(len(points)), self._tree, load_kernels("mesh_distance").nearest
+        _in_slices(lambda part: run(points, order[part], tree, out), len(out), shared)
         return out
 
     def windings(self, points: Array, order: Index, shared: bool = True) -> Index:
         """How often the surface winds around each point (n, 3): (n,)."""
-        out, run = np.empty(len(points), np.int64), load_kernels("mesh_distance").windings
-        _in_slices(lambda part: run(points, order[part], self._columns, out), len(out), shared)
+        out, lists, run = np.empty(len(points), np.int64), self._columns, load_kernels("mesh_distance").windings
+        _in_slices(lambda part: run(points, order[part], lists, out), len(out), shared)
         return out
 
     def _call_all(self) -> None:
@@ -106,10 +116,14 @@ def columns(vertices: Array, faces: Index) -> Any:
     plane = vertices[:, 1:]
     low, extent = plane.min(axis=0), max(float(np.ptp(plane, axis=0).max()), 1e-300)
     cells = int(min(max(np.sqrt(_PER_CELL * len(faces)), 1), _MOST_CELLS))
-    scale = cells / (extent * (1 + 1e-9))
-    at = np.floor((plane - low) * scale).astype(np.int64)[faces]  # (m, 3, 2), the cell of each corner
-    begin, count = at.min(axis=1), np.ptp(at, axis=1) + 1
-    each = count.prod(axis=1)  # cells of a triangle
+    while True:
+        scale = cells / (extent * (1 + 1e-9))
+        at = np.floor((plane - low) * scale).astype(np.int64)[faces]  # (m, 3, 2), the cell of each corner
+        begin, count = at.min(axis=1), np.ptp(at, axis=1) + 1
+        each = count.prod(axis=1)  # cells of a triangle
+        if cells == 1 or each.sum() <= _MOST_ENTRIES * len(faces):
+            break
+        cells //= 2
     face = np.repeat(np.arange(len(faces)), each)
     number = np.arange(len(face)) - np.repeat(np.cumsum(each) - each, each)
     row, column = np.divmod(number, count[face, 1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, Index
+from alfilter.geometry.points import Array, Index
 
 _AT_ONCE = 1 << 21  # columns processed at once
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.errors import UserError, need
-from alfilter.geometry.distance import Array, Index, MeshDistance
+from alfilter.geometry.distance import MeshDistance
+from alfilter.geometry.points import Array, Index
 from alfilter.runtime.limits import free_memory
 
 LARGEST = 20_000_000  # faces; beyond, the trees over them alone take gigabytes

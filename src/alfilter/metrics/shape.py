@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from alfilter.geometry.distance import Array, Index, MeshDistance
+from alfilter.geometry.distance import MeshDistance
 from alfilter.geometry.occupancy import occupied
+from alfilter.geometry.points import Array, Index
 from alfilter.geometry.repair import Triangles, face_normals
 from alfilter.runtime.thread_pool import workers
 

@@ -18,7 +18,8 @@ from torch import Tensor
 
 from alfilter.errors import UserError, need
 from alfilter.geometry import Diagnosis, Frame, Triangles, repair_mesh
-from alfilter.geometry.distance import Array, MeshDistance, cloud_distance
+from alfilter.geometry.distance import MeshDistance, cloud_distance
+from alfilter.geometry.points import Array
 from alfilter.geometry.repair import face_areas
 from alfilter.signals.file_checks import check_memory, head
 from alfilter.signals.signal import Signal
@@ -120,9 +121,8 @@ class ShapeSignal(Signal):
         assert self.normals is not None
         return cloud_distance(points, self.vertices, self.normals)
 
-    @property
-    def holds_lock(self) -> bool:
-        """Whether nothing else runs in the interpreter while distances are computed: with libigl."""
+    def holds_gil(self) -> bool:
+        """Whether no other thread runs Python while distances are computed: with libigl. The first call may compile."""
         return self._distance is not None and self._distance.search is None
 
     def on_surface(self, count: int, rng: np.random.Generator) -> Array:

@@ -265,11 +265,11 @@ class SdfTask(Task):
     def distance(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Signed distances (n,) of points (n, 3); libigl's trees over many faces exist once, in the worker process."""
         many = self.signal.faces is not None and len(self.signal.faces) >= MANY
-        return self._beside(points) if many and self.signal.holds_lock else self.signal.distance(points)
+        return self._beside(points) if many and self.signal.holds_gil() else self.signal.distance(points)
 
     def _beside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distances by one thread while others train: this one, or that of the worker process, if it is there."""
-        if self.signal.faces is None or not self.signal.holds_lock:
+        if self.signal.faces is None or not self.signal.holds_gil():
             return self.signal.distance(points, shared=False)
         try:
             if self._worker is None:

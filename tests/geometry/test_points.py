@@ -1,0 +1,21 @@
+"""The curve through points: every point once, neighbours one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alfilter.geometry.points import curve_order
+
+POINTS = np.random.default_rng(1).uniform(-1.6, 1.6, (2000, 3))
+
+
+@given(st.integers(0, 40))
+def test_the_curve_visits_every_point_once(count: int) -> None:
+    assert sorted(curve_order(POINTS[:count])) == list(range(count))
+
+
+def test_its_steps_are_short() -> None:
+    step = np.linalg.norm(np.diff(POINTS[curve_order(POINTS)], axis=0), axis=1).mean()
+    assert step < np.linalg.norm(np.diff(POINTS, axis=0), axis=1).mean() / 5
