@@ -57,6 +57,13 @@ def huge_page_zeros(*shape: int) -> Tensor:
     return whole[first : first + size // 4].view(shape)
 
 
+def huge_page_copy(tensor: Tensor) -> Tensor:
+    """A copy, where a step reads and writes at random places; only of float32 in such pages."""
+    import torch
+
+    return huge_page_zeros(*tensor.shape).copy_(tensor) if tensor.dtype == torch.float32 else tensor.clone()
+
+
 def reset_peak_memory() -> bool:
     """Let `peak_memory` count from now on; True if the system can (Linux)."""
     try:

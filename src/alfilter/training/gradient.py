@@ -16,7 +16,7 @@ from alfilter.runtime.distributed import Processes
 from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
 from alfilter.runtime.limits import cores
-from alfilter.runtime.memory import huge_page_zeros
+from alfilter.runtime.memory import huge_page_copy
 from alfilter.runtime.thread_pool import for_slices, workers
 from alfilter.tasks.base import Chunk, Task
 
@@ -24,10 +24,7 @@ COMPILED_PIECES = 16  # taken by a compiled step at once: it keeps no activation
 
 
 class Moment(NamedTuple):
-    """What every worker needs to know of a step. factor, settled: see `accumulate_gradient`.
-
-    zeroed: whether the sums are zero.
-    """
+    """What every worker needs to know of a step; `accumulate_gradient` explains it. zeroed: whether the sums are zero."""
 
     step: int
     seed: int
@@ -119,29 +116,24 @@ class GradientWorkers:
         self.processes.all_reduce_gradients(self._params)
 
     def add_penalty(self, penalty: Tensor) -> float:
-        """Add the gradient of a term that is no sum over samples; the term itself.
-
-        Where the workers' gradients are still apart, those of the parameters in question are added up first: the order
-        of sums is that of several processes.
-        """
-        if penalty.requires_grad:
-            for i, grad in enumerate(torch.autograd.grad(penalty, self._params, allow_unused=True)):
-                if grad is None:
-                    continue
-                self._add_up(i)
-                total = self._params[i].grad
-                self._params[i].grad = grad if total is None else total.add_(grad)
+        """Add the gradient of a term that is no sum over samples; the term itself."""
+        for i, grad in _gradients(penalty, self._params):
+            self._add(i, grad, 1.0)
         return penalty.item()
 
     def add_price(self, factor: float) -> float:
         """Add the gradient of factor times `Encoding.parsimony`, which is linear; the term itself."""
         total = 0.0
         for i, slope in self._prices:
-            p = self._params[i]
-            total += float(torch.dot(p.data.view(-1), slope.view(-1)))
-            self._add_up(i)
-            p.grad = factor * slope if p.grad is None else p.grad.add_(slope, alpha=factor)
+            total += float(torch.dot(self._params[i].data.view(-1), slope.view(-1)))
+            self._add(i, slope, factor)
         return factor * total
+
+    def _add(self, i: int, grad: Tensor, factor: float) -> None:
+        """Add to the gradient of one parameter, once the workers' are added up: the order of several processes."""
+        self._add_up(i)
+        total = self._params[i].grad
+        self._params[i].grad = factor * grad if total is None else total.add_(grad, alpha=factor)
 
     def scale_filter(self, factor: float) -> None:
         """Multiply the gradient of the filter's own parameters."""
@@ -166,24 +158,17 @@ class GradientWorkers:
         self.close()
         self._job = task, setting
         compiled = has_compiled_step(self.replicas[0], task)
-        into = _huge_page_copy if compiled else shared_copy if len(self.replicas) > 1 else Tensor.clone
+        into = huge_page_copy if compiled else shared_copy if len(self.replicas) > 1 else Tensor.clone
         params = self._pack(into)
         layout = FlatLayout(list(self.replicas[0].parameters()))
         self._sums, self._zeroed = into(params.new_zeros(len(self.replicas), layout.total)), True
         self._buffers = [layout.views(total) for total in self._sums]
         self._stop = shared_copy(self._stop)
-        self._prices = self._slopes() if setting.parsimony > 0 else []
+        price = self.replicas[0].encoding.parsimony()
+        self._prices = _gradients(price, self._params) if setting.parsimony > 0 else []
         self._compiled = _compiled_steps(self.replicas[0], task, params, self._sums) if compiled else []
         forked = False if compiled else None
         return ForkPool(self._work, len(self.replicas), enter=task.on_worker_start, forked=forked, most=cores())
-
-    def _slopes(self) -> list[tuple[int, Tensor]]:
-        """The gradient of the encoding's parsimony, which does not depend on where its parameters are."""
-        price = self.replicas[0].encoding.parsimony()
-        if not price.requires_grad:
-            return []
-        grads = torch.autograd.grad(price, self._params, allow_unused=True)
-        return [(i, grad.contiguous()) for i, grad in enumerate(grads) if grad is not None]
 
     def _pack(self, into: Callable[[Tensor], Tensor]) -> Tensor:
         """Move the storage of all replicas to what `into` allocates, all parameters in one buffer."""
@@ -398,9 +383,10 @@ def on_device(chunk: Chunk, field: Field) -> Chunk:
     return chunk[0].to(device), chunk[1].to(device)
 
 
-def _huge_page_copy(tensor: Tensor) -> Tensor:
-    """A copy, where a step reads and writes at random places."""
-    return huge_page_zeros(*tensor.shape).copy_(tensor) if tensor.dtype == torch.float32 else tensor.clone()
+def _gradients(term: Tensor, params: Sequence[Tensor]) -> list[tuple[int, Tensor]]:
+    """The gradient of a term by every parameter that it depends on, with the number of that parameter."""
+    grads = torch.autograd.grad(term, params, allow_unused=True) if term.requires_grad else ()
+    return [(i, grad.contiguous()) for i, grad in enumerate(grads) if grad is not None]
 
 
 def _replicate(field: Field) -> Field:

