@@ -24,7 +24,7 @@ COMPILED_PIECES = 16  # taken by a compiled step at once: it keeps no activation
 
 
 class Moment(NamedTuple):
-    """What every worker needs to know of a step; `accumulate_gradient` explains it. zeroed: whether the sums are zero."""
+    """What workers need to know of a step; `accumulate_gradient` explains it. zeroed: whether the sums are zero."""
 
     step: int
     seed: int
