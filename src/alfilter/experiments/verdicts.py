@@ -29,13 +29,18 @@ class Verdict(NamedTuple):
         return bool(self.size)
 
 
-def verdict(claim: str, holds: bool, evidence: str) -> Verdict:
-    """holds or does not hold, for numbers that are computed exactly.
+def graded(value: float, holds: float, fails: float) -> str:
+    """The outcome of a number that is judged by two bars, between which it is undecided.
 
-    >>> verdict("water is wet", True, "1 of 1").verdict
-    'holds'
+    >>> graded(0.1, 0.15, 0.3), graded(0.2, 0.15, 0.3), graded(0.9, 0.15, 0.3)  # small values hold
+    ('holds', 'not decided here', 'does not hold')
+    >>> graded(0.2, 0.1, 0.05), graded(0.01, 0.1, 0.05)  # large values hold
+    ('holds', 'does not hold')
     """
-    return Verdict(claim, HOLDS if holds else FAILS, evidence)
+    sign = 1 if holds < fails else -1
+    if sign * value <= sign * holds:
+        return HOLDS
+    return FAILS if sign * value >= sign * fails else UNDECIDED
 
 
 def decided(differences: Sequence[float], close: float) -> str:
@@ -66,7 +71,7 @@ def combined(verdicts: Sequence[str]) -> str:
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
     """A Markdown table of verdicts; places, sizes and commands have columns where any verdict has them.
 
-    >>> print(verdict_table([verdict("water is wet", True, "1 of 1")]))
+    >>> print(verdict_table([Verdict("water is wet", HOLDS, "1 of 1")]))
     | the paper says | here | evidence |
     |---|---|---|
     | water is wet | **holds** | 1 of 1 |

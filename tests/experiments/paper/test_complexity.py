@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from alfilter.experiments.paper import complexity
+from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED
 from alfilter.report.figures.registry import FIGURES
 
 
@@ -23,5 +24,20 @@ def test_complexity(monkeypatch: pytest.MonkeyPatch) -> None:
     # three sine layers keep values and slopes, 2·3·width floats per point; γ', its slope and α beside them
     one = next(line for line in lines if line["method"] == "siren")
     assert one["metrics"]["held"] >= one["sizes"]["N"] * 4 * 16 * 6
-    assert "time is O(N)" in complexity.summarise(lines)
+    text = complexity.summarise(lines)
+    assert "time is O(N)" in text
+    assert text.count("| `alfilter experiment complexity --workers 1` |") == 5
     assert FIGURES["complexity"](lines).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("miss", "verdict"), [(0.1, HOLDS), (0.2, UNDECIDED), (0.4, FAILS)])
+def test_an_exponent_that_misses_by_little_is_undecided(miss: float, verdict: str) -> None:
+    kinds = ("forward", "training", "training_last", "memory", "memory_last")
+    rows = [
+        {"method": method, "quantity": quantity, **dict.fromkeys(kinds, 1.0)}
+        for method, said in complexity.PAPER.items()
+        for quantity in said
+    ]
+    assert complexity._verdicts(rows)[0].verdict == HOLDS
+    next(row for row in rows if (row["method"], row["quantity"]) == ("siren", "N"))["training"] = 1 + miss
+    assert complexity._verdicts(rows)[0].verdict == verdict

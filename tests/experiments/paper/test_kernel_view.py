@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from alfilter.experiments.paper import kernel_view
-from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED
+from alfilter.experiments.verdicts import HOLDS, UNDECIDED
 from alfilter.report.figures.registry import FIGURES
 from alfilter.signals import write_image
 
@@ -59,5 +59,10 @@ def test_verdicts_compare_run_by_run() -> None:
         for part, ours in rows
         for line in lines(method, part, ours, passed)
     ]
-    verdicts = [each.verdict for each in kernel_view._verdicts(every)]
-    assert verdicts == [HOLDS, UNDECIDED, FAILS, HOLDS, FAILS, UNDECIDED, UNDECIDED]
+    verdicts = kernel_view._verdicts(every)
+    assert [each.verdict for each in verdicts] == [HOLDS, *[UNDECIDED] * 6]
+    outside, size = verdicts[2], verdicts[4]
+    assert outside.claim.startswith("outside the paper's assumption")
+    assert outside.evidence == "overlap 0.41 with the factor, 0.60 without"
+    assert "which the paper does not state (al-sine)" in size.claim
+    assert size.evidence == "median factor of open scales 5.00; predicted 1"

@@ -36,9 +36,10 @@ def test_ntk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without = next(line for line in lines if line["group"] == "al-sine without filter")
     assert without["spectra"]["both"] == without["spectra"]["network"]  # an open filter has no slope in α
     text = tangent.summarise(lines)
-    assert "| al-relu | pe-mlp |" in text
-    assert text.count("the tail does not grow") == 2
-    assert text.count("at the start; n = 2 | `alfilter experiment ntk`") == 6
+    for pair in ("| al-relu | pe-mlp |", "| al-sine | pe-mlp |", "| al-sine | al-sine without filter |"):
+        assert pair in text
+    assert text.count("the tail does not grow") == 3
+    assert text.count("at the start; n = 2 | `alfilter experiment ntk`") == 9
     assert FIGURES["ntk"](lines).startswith(b"\x89PNG")
 
 
@@ -49,6 +50,7 @@ def test_ntk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ((0.5, 0.6), (0.4, 0.42), [FAILS, FAILS, FAILS]),
         ((0.9, 1.2), (0.1, 0.4), [UNDECIDED, UNDECIDED, UNDECIDED]),  # on both sides of the network without a filter
         ((1.02, 1.03), (0.296, 0.297), [UNDECIDED, UNDECIDED, UNDECIDED]),  # the same to the eye
+        ((1.02, 1.03), (0.318, 0.32), [UNDECIDED, UNDECIDED, UNDECIDED]),  # 6 % more
         ((2.0,), (0.1,), [UNDECIDED, UNDECIDED, UNDECIDED]),  # one seed
     ],
 )
@@ -62,4 +64,6 @@ def test_verdicts_follow_the_seeds(scales: tuple[float, ...], firsts: tuple[floa
         for group, spectrum, share in (("al-relu", middle, first), ("pe-mlp", plain, 0.3)):
             spectra = {"both": spectrum, "network": spectrum}
             lines.append({"group": group, "seed": seed, "spectra": spectra, "metrics": {"first": share}})
-    assert [each.verdict for each in tangent._verdicts(lines)] == verdicts
+    judged = tangent._verdicts(lines)
+    assert [each.verdict for each in judged] == verdicts
+    assert all(each.claim.startswith("al-relu against pe-mlp: ") for each in judged)

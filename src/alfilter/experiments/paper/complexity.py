@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from alfilter.experiments.study import Lines, Run, Study
-from alfilter.experiments.verdicts import verdict, verdict_table
+from alfilter.experiments.verdicts import Verdict, combined, graded, verdict_table
 
 NOWHERE = "none"
 REPEATS = 7
@@ -168,38 +168,47 @@ def summarise(lines: Lines) -> str:
     return "\n".join([*rows, "", verdict_table(_verdicts(rows_of))])
 
 
-def _verdicts(rows: list[dict[str, Any]]) -> list[Any]:
+def _verdicts(rows: list[dict[str, Any]]) -> list[Verdict]:
+    """Exponents against those of the paper: times are noisy, so a miss by less than twice the margin is undecided."""
     of = {(row["method"], row["quantity"]): row for row in rows}
     ours = {quantity: of["al-sine", quantity] for quantity in ("N", "C_N", "W", "G")}
-    return [
-        verdict(
+    in_n = [row for row in rows if row["quantity"] == "N"]
+    claims = (
+        (
             "time is O(N)",
-            all(abs(row["training"] - 1) < 0.15 for row in rows if row["quantity"] == "N"),
-            ", ".join(f"{row['method']} N^{row['training']:.2f}" for row in rows if row["quantity"] == "N"),
+            graded(max(abs(row["training"] - 1) for row in in_n), 0.15, 0.3),
+            ", ".join(f"{row['method']} N^{row['training']:.2f}" for row in in_n),
         ),
-        verdict(
+        (
             "time is O(N(C_N + W)): at most linear in C_N and in W",
-            max(ours["C_N"]["training_last"], ours["W"]["training_last"]) < 1.1,
+            graded(max(ours["C_N"]["training_last"], ours["W"]["training_last"]), 1.1, 1.2),
             f"C_N^{ours['C_N']['training']:.2f} (C_N is small beside W), W^{ours['W']['training']:.2f}",
         ),
-        verdict(
+        (
             "time does not depend on G",
-            abs(ours["G"]["forward"]) < 0.1 and abs(ours["G"]["training"]) < 0.1,
+            graded(max(abs(ours["G"]["forward"]), abs(ours["G"]["training"])), 0.1, 0.2),
             f"forward G^{ours['G']['forward']:.2f}, training G^{ours['G']['training']:.2f}, last step "
             f"G^{ours['G']['training_last']:.2f}: the gradient of the grid is a grid",
         ),
-        verdict(
+        (
             "memory is O(G + W + N max(C_N, d_hidden))",
-            abs(ours["N"]["memory_last"] - 1) < 0.1 and ours["G"]["memory"] < 1.05,
+            combined([graded(abs(ours["N"]["memory_last"] - 1), 0.1, 0.2), graded(ours["G"]["memory"], 1.05, 1.1)]),
             f"N^{ours['N']['memory']:.2f}, G^{ours['G']['memory']:.2f} (last step G^{ours['G']['memory_last']:.2f}), "
             f"W^{ours['W']['memory']:.2f} (activations grow with √W)",
         ),
-        verdict(
+        (
             "DINER's memory is O(G d_feat + W), without N",
-            of["diner", "N"]["memory"] < 0.1,
+            graded(of["diner", "N"]["memory"], 0.1, 0.2),
             f"N^{of['diner', 'N']['memory']:.2f}: training a network keeps its activations, here as everywhere",
         ),
-    ]
+    )
+    size = f"one thread, least of {REPEATS} passes; {_sweep('N')} points, widths {_sweep('width')}"
+    command = "alfilter experiment complexity --workers 1"
+    return [Verdict(*claim, "Table complexity", command, size) for claim in claims]
+
+
+def _sweep(name: str) -> str:
+    return f"{SWEEPS[name][0]:,} – {SWEEPS[name][-1]:,}"
 
 
 STUDY = Study("complexity", runs, summarise, execute, threads=1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from alfilter.experiments.study import Lines, Run, Study
-from alfilter.experiments.verdicts import verdict, verdict_table
+from alfilter.experiments.verdicts import Verdict, graded, verdict_table
 
 NOWHERE = "none"
 IN_DIM, LEVELS = 2, 8
+ALPHAS = 2001  # over its whole range
 SETTINGS: dict[str, dict[str, float]] = {
     "paper: B 20, κ 10": {"bandwidth": 20.0, "kappa": 10.0},
     "B 8, κ 10": {"bandwidth": 8.0, "kappa": 10.0},
@@ -33,7 +34,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     bandwidth, kappa = run.settings["bandwidth"], run.settings["kappa"]
     channels = 2 * IN_DIM * LEVELS
     low, high = -bandwidth / 2, channels - 1 + bandwidth / 2
-    alpha = torch.linspace(low, high, 2001, dtype=torch.float64, requires_grad=True)
+    alpha = torch.linspace(low, high, ALPHAS, dtype=torch.float64, requires_grad=True)
     response = band_response(alpha, channels, bandwidth, kappa)  # (n, C)
     scales = scale_response(alpha.detach(), IN_DIM, LEVELS, bandwidth, kappa)
     first, last, width = pass_band(alpha.detach(), channels, bandwidth, kappa)
@@ -75,26 +76,32 @@ def summarise(lines: Lines) -> str:
         "| " + " | ".join([line["group"], *(f"{line['metrics'][name]:.3g}" for name in names)]) + " |" for line in lines
     ]
     paper = next(line["metrics"] for line in lines if line["group"].startswith("paper"))
-    verdicts = [
-        verdict(
+    return "\n".join([*rows, "", verdict_table(_verdicts(paper))])
+
+
+def _verdicts(paper: dict[str, float]) -> list[Verdict]:
+    """Of the paper's setting; where a number is judged by a bar, a margin below it is undecided."""
+    claims = (
+        (
             "low-pass near the low end, band-pass inside, high-pass near the high end",
-            min(paper["low_pass"], paper["band_pass"], paper["high_pass"]) > 0.1,
+            graded(min(paper["low_pass"], paper["band_pass"], paper["high_pass"]), 0.1, 0.05),
             f"shares {paper['low_pass']:.2f}, {paper['band_pass']:.2f}, {paper['high_pass']:.2f} of the range of α",
         ),
-        verdict(
+        (
             "the transition is smooth",
-            paper["centre_rises"] > 0.999,
+            graded(paper["centre_rises"], 0.999, 0.99),
             f"the centre of the band rises with α throughout; but an edge is {paper['edge']:.2f} channels wide, and "
             f"the slope ∂H/∂α of the steepest channel goes from {paper['slope_least']:.3f} to "
             f"{paper['slope_largest']:.2f}",
         ),
-        verdict(
+        (
             "B is the bandwidth in channels",
-            abs(paper["width_inside"] - 20) < 0.5,
+            graded(abs(paper["width_inside"] - 20), 0.5, 1.0),
             f"Σ_c H = {paper['width_inside']:.2f} inside, that is {paper['scales_inside']:.1f} of 8 scales at once",
         ),
-    ]
-    return "\n".join([*rows, "", verdict_table(verdicts)])
+    )
+    size = f"{2 * IN_DIM * LEVELS} channels, {ALPHAS:,} values of α; nothing is fitted"
+    return [Verdict(*claim, "Fig. filter_response", "alfilter experiment responses", size) for claim in claims]
 
 
 STUDY = Study("responses", runs, summarise, execute)

@@ -32,21 +32,26 @@ def responses_figure(lines: Lines) -> bytes:
 
 
 def ntk_figure(lines: Lines) -> bytes:
-    """(a) spectra, (b) retention against the same network unfiltered, (c) the share by octave."""
-    pairs = {"pe-mlp": None, "al-relu": "pe-mlp", "al-sine without filter": None, "al-sine": "al-sine without filter",
-             "al-sine, start 0": "al-sine without filter"}  # fmt: skip
+    """(a) spectra, (b) retention against positional encoding or the same network unfiltered (dotted where a row has
+    both), (c) the share by octave.
+    """
+    control = "al-sine without filter"
+    pairs = {"pe-mlp": (), "al-relu": ("pe-mlp",), control: (), "al-sine": ("pe-mlp", control),
+             "al-sine, start 0": (control,)}  # fmt: skip
     figure = new_figure(10.5, 3.2)
     panels = spectrum, retention, share = figure.subplots(1, 3)
     there = {line["group"] for line in lines}
     spectra = {name: _mean_spectrum(lines, name) for name in pairs if name in there}
-    for colour, (name, base) in zip(COLOURS, pairs.items(), strict=False):
+    for colour, (name, bases) in zip(COLOURS, pairs.items(), strict=False):
         if name not in spectra:
             continue
-        style: dict[str, Any] = {"color": colour, "linestyle": "-" if base else "--"}
+        style: dict[str, Any] = {"color": colour, "linestyle": "-" if bases else "--"}
         rank = np.arange(1, len(spectra[name]) + 1)
         spectrum.plot(rank, spectra[name], label=name, **style)
-        if base:
-            retention.plot(rank, spectra[name] / spectra[base], label=f"{name} / {base}", **style)
+        for base, stroke in zip(bases, ("-", ":"), strict=False):
+            if base in spectra:
+                ratio = spectra[name] / spectra[base]
+                retention.plot(rank, ratio, label=f"{name} / {base}", color=colour, linestyle=stroke)
         octaves = np.mean([line["octaves"] for line in lines if line["group"] == name], axis=0)
         share.plot(2.0 ** np.arange(len(octaves)), octaves, marker="o", markersize=3, **style)
     retention.axhline(1, color=GREY, linewidth=0.8)
