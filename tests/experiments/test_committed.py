@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from alfilter.experiments.committed import committed_lines, compact, keep, read_lines
+from alfilter.experiments.paper.image_fitting import psnr_at
 
 
 def line(name: str, psnr: float) -> dict[str, object]:
@@ -23,6 +24,15 @@ def test_pictures_go_and_a_curve_keeps_a_few_points_and_its_end() -> None:
     small = compact(line("a", 1.0))
     assert "pictures" not in small
     assert [step for step, _ in small["curve"]] == [1, 2, 5, 10, 20, 30, 40]
+
+
+def test_a_curve_keeps_the_last_points_not_after_some_steps() -> None:
+    """So that its value at step 500 is not that of step 100."""
+    sparse = [[step, float(step)] for step in (1, 90, 99, 100, 150, 398, 447, 497, 546, 992, 1041)]
+    curve = compact({"curve": sparse})["curve"]
+    assert [step for step, _ in curve] == [1, 100, 150, 497, 992, 1041]
+    assert psnr_at({"curve": curve}, 500) == 497.0
+    assert compact({"curve": []})["curve"] == []
 
 
 def test_a_repeated_run_replaces_what_was_kept(tmp_path: Path) -> None:

@@ -28,16 +28,23 @@ def read_lines(folder: Path) -> dict[str, Lines]:
 
 
 def compact(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A result line without pictures, and with a few points of its curve.
+    """A result line without pictures, and with a few points of its curve: at some steps, or the last before them.
 
-    >>> compact({"group": "siren", "pictures": {}, "curve": [[1, 5.0], [2, 6.0], [3, 7.0], [4, 8.0]]})
-    {'group': 'siren', 'curve': [[1, 5.0], [2, 6.0], [4, 8.0]]}
+    >>> compact({"group": "siren", "pictures": {}, "curve": [[1, 5.0], [2, 6.0], [3, 7.0], [4, 8.0], [6, 9.0]]})
+    {'group': 'siren', 'curve': [[1, 5.0], [2, 6.0], [4, 8.0], [6, 9.0]]}
     """
     small = {name: value for name, value in line.items() if name not in _LEFT_OUT}
     if "curve" in small:
-        last = small["curve"][-1:]
-        small["curve"] = [point for point in small["curve"] if point[0] in _STEPS and [point] != last] + last
+        small["curve"] = _few(small["curve"])
     return small
+
+
+def _few(curve: list[list[float]]) -> list[list[float]]:
+    """Of a curve the last points that are not after some steps, and its end."""
+    end = curve[-1][0] if curve else 0
+    reached = [[point for point in curve if point[0] <= step][-1:] for step in (*_STEPS, end)]
+    kept = {point[0]: point for points in reached for point in points}
+    return list(kept.values())
 
 
 def keep(source: Path, study: str, folder: Path = FOLDER) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,21 @@ def test_alpha_meaning(data: Path) -> None:
     ]
     lines = [alpha_meaning.execute(run, str(data)) for run in runs]
     for line in lines:
-        assert -1 <= line["metrics"]["gradient"] <= 1
-        assert 1 / 9 <= line["metrics"]["p_gradient"] <= 1  # 3×3 blocks
+        moved = line["metrics"]["alpha_spread"] >= alpha_meaning.MOVED
+        assert moved == (-1 <= line["metrics"]["gradient"] <= 1)
+        assert moved == (1 / 9 <= line["metrics"]["p_gradient"] <= 1)  # 3×3 blocks
         assert line["metrics"]["alpha_moved"] > 0
     assert "| 0 of 1 | 0 of 1 | 0 of 1 | 0 of 1 |" in alpha_meaning.summarise(lines)  # with nine blocks nothing can be
     assert FIGURES["alpha-meaning"](lines).startswith(b"\x89PNG")
+
+
+def test_alpha_that_did_not_move_has_no_correlation(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alpha_meaning, "MOVED", 100.0)
+    run = alpha_meaning.runs()[0]
+    line = alpha_meaning.execute(
+        replace(run, size=24, settings={**run.settings, **TINY}, training={"steps": 2}), str(data)
+    )
+    assert math.isnan(line["metrics"]["gradient"])
+    assert line["metrics"]["alpha_spread"] > 0
+    row = next(row for row in alpha_meaning.summarise([line]).splitlines() if row.startswith("| al-sine, paper | 1 |"))
+    assert row.endswith("| – | – | – |")

@@ -26,7 +26,7 @@ def test_complexity(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one["metrics"]["held"] >= one["sizes"]["N"] * 4 * 16 * 6
     text = complexity.summarise(lines)
     assert "time is O(N)" in text
-    assert text.count("| `alfilter experiment complexity --workers 1` |") == 5
+    assert text.count("| `alfilter experiment complexity` |") == 5
     assert FIGURES["complexity"](lines).startswith(b"\x89PNG")
 
 

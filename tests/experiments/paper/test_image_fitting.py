@@ -9,7 +9,7 @@ from tests.support.result_lines import scene
 
 from alfilter.experiments import Run, run_study
 from alfilter.experiments.paper import image_fitting as fitting
-from alfilter.methods import training
+from alfilter.methods import build, training
 from alfilter.report.figures.registry import write_figure
 from alfilter.signals import write_image
 
@@ -43,3 +43,27 @@ def test_the_first_steps_are_those_of_the_full_protocol() -> None:
     assert {(run.size, run.preset) for run in declared} == {(None, "paper")}
     assert (fitting.FIRST_STEPS.name, fitting.FIRST_STEPS.full) == ("first-steps", None)
     assert training("al-sine", "paper").every > fitting.FIRST, "rates do not fall within them"
+
+
+def test_half_scale_halves_all_that_counts_samples() -> None:
+    declared = fitting.half_runs(fitting.ALL_IMAGES)
+    assert {run.image for run in declared} == {f"div2k/0{k}.png#crop" for k in range(4)}
+    assert {(run.size, run.preset, run.settings["width"]) for run in declared} == {(256, "paper", 128)}
+    assert not any(run.training for run in declared), "steps, rates and schedule stay"
+    changed = {run.group: {k: v for k, v in run.settings.items() if k != "width"} for run in declared}
+    assert changed == {
+        "pe-mlp": {"levels": 7},
+        "siren": {"omega": 15.0},
+        "mfn": {"scale": 128.0},
+        "diner": {},
+        "al-relu": {"levels": 7, "bandwidth": 17.5},
+        "al-sine": {"levels": 7, "bandwidth": 17.5},
+        fitting.UNFILTERED: {"levels": 7, "bandwidth": 1e4, "grid": 2},
+    }
+    full = {
+        method: build(method, in_dim=2, out_dim=3, preset="paper").spec["options"]
+        for method in ("siren", "mfn-gabor", "al-sine")
+    }
+    assert full["siren"]["omega"] == 30.0
+    assert full["mfn-gabor"]["scale"] == 256.0
+    assert (full["al-sine"]["levels"], full["al-sine"]["bandwidth"], full["al-sine"]["width"]) == (8, 20.0, 256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.result_lines import fitting_lines
 
-from alfilter.experiments.paper.printed import IMAGE_FITTING, SHAPES, TRAITS, beside
+from alfilter.experiments.paper.printed import IMAGE_FITTING, SHAPES, TRAITS, beside, printed_for
 
 
 def test_printed_values_are_the_papers() -> None:
@@ -15,6 +15,12 @@ def test_printed_values_are_the_papers() -> None:
         *(0.977, 0.980, 0.976, 0.983)
     ]
     assert TRAITS["finer"] == ("partial", "no", "partial")
+
+
+def test_half_runs_have_printed_values_and_the_twin_of_shapes_has_none() -> None:
+    assert printed_for("shapes-half") is printed_for("shapes-paper") is SHAPES
+    assert printed_for("image-fitting-half") is IMAGE_FITTING
+    assert printed_for("shapes") is None
 
 
 def test_the_printed_value_stands_beside_ours() -> None:

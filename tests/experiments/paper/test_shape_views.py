@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support.shapes import ball
 
-from alfilter.experiments.paper.shape_views import METHODS, VIEWS, agreement, full_runs, runs
+from alfilter.experiments.paper.shape_views import METHODS, STUDY, VIEWS, agreement, full_runs, half_runs, runs
 from alfilter.geometry.repair import Triangles
 
 
@@ -29,6 +29,13 @@ def test_every_method_has_the_same_time() -> None:
     assert {run.training["budget"] for run in runs()} == {30.0}
     assert {(run.preset, run.size) for run in full_runs()} == {("paper", 512)}
     assert list(VIEWS) == ["whole", "chest", "leg"]
+
+
+def test_half_scale_has_a_twentieth_of_the_steps() -> None:
+    assert [run.method for run in half_runs()] == list(METHODS)
+    assert {(run.preset, run.size) for run in half_runs()} == {("paper", 512)}
+    assert {(run.training["steps"], run.training["every"]) for run in half_runs()} == {(10_000, 50)}
+    assert STUDY.half is half_runs
 
 
 def test_a_picture_of_a_view_shows_the_surface() -> None:

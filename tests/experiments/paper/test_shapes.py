@@ -25,12 +25,22 @@ def test_methods_take_turns_with_equal_time() -> None:
 
 def test_the_table_shows_the_paper_s_numbers_beside() -> None:
     scores = {"chamfer": 4.85e-6, "chamfer_floor": 2.85e-6, "iou": 0.9812}
-    line = {"group": "siren", "image": "meshes/armadillo.obj", "metrics": scores}
-    text = shapes.summarise([line, {**line, "group": "siren, rates times 2.5"}])
-    assert "| siren, rates times 2.5 | 2.00 | – | – | – | 2.00 |" in text  # the paper has no such row
+    line = {"group": "siren", "image": "meshes/armadillo.obj", "metrics": scores, "preset": "paper"}
+    text = shapes.summarise([line])
     assert "| siren | 2.00 (1.26) | – (1.4) | – (1.73) | – (2.82) | 2.00 (1.8) |" in text
     assert "0.9812 (0.987)" in text
+    assert "the floor taken off. (printed in the paper, floor included)\n" in text
     assert "Armadillo 2.85" in text
+
+
+def test_the_twin_has_no_printed_numbers() -> None:
+    """Its networks, their sizes and its seconds are not the paper's."""
+    scores = {"chamfer": 4.85e-6, "chamfer_floor": 2.85e-6, "iou": 0.9812}
+    line = {"group": "siren", "image": "meshes/armadillo.obj", "metrics": scores, "preset": "default"}
+    text = shapes.summarise([line, {**line, "group": "siren, rates times 2.5"}])
+    assert "| siren | 2.00 | – | – | – | 2.00 |" in text
+    assert "| siren, rates times 2.5 | 2.00 | – | – | – | 2.00 |" in text
+    assert "printed" not in text
 
 
 def test_a_run_gives_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

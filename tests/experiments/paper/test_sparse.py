@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.result_lines import scene
+from tests.support.result_lines import line, scene
 
 from alfilter.experiments import Run, Study, run_study
 from alfilter.experiments.paper import sparse as gaps
@@ -34,3 +34,14 @@ def test_a_tiny_picture_with_gaps(tmp_path: Path) -> None:
 
 def test_the_figure_draws_rows_of_the_study() -> None:
     assert (figures.PAPER_START, figures.LOW_START) == (gaps.PAPER, gaps.LOW)
+
+
+def test_settings_whose_alpha_stayed_are_named() -> None:
+    metrics = {"ssim": 0.5, "structure": 0.8}
+    images, observe = ("div2k/00.png", "div2k/03.png"), "random:0.05"
+    moved = [line(gaps.LOW, image, observe=observe, metrics=metrics, alpha=True) for image in images]
+    mixed = [line(gaps.PAPER, image, observe=observe, metrics=metrics, alpha=True) for image in images]
+    mixed[0]["alpha"]["structure"] = None
+    plain = [line(gaps.LINEAR, images[0], observe=observe, metrics=metrics)]
+    assert gaps.summarise([*plain, *moved, *mixed]).endswith(f"\n\nα did not move in: {gaps.PAPER} (5% seen, 1 of 2).")
+    assert "did not move" not in gaps.summarise([*plain, *moved])

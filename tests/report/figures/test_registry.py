@@ -23,6 +23,7 @@ def test_a_figure_is_called_like_its_lines(tmp_path: Path, monkeypatch: pytest.M
         ("crops", "image-fitting-paper"): "image-fitting-paper-figure-crops.png",
         ("sparse", "sparse"): "sparse.png",
         ("sparse", "sparse-paper"): "sparse-paper.png",
+        ("crops", "crops-half"): "crops-half.png",
     }
     for (name, study), file in cases.items():
         path = write_figure(name, study, [], tmp_path)

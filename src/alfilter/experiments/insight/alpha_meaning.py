@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from alfilter.experiments.artifacts import MOVED
 from alfilter.experiments.fitting import fit_run, reduced_task
 from alfilter.experiments.study import Lines, Run, Study, table
 
@@ -42,7 +43,7 @@ def runs() -> list[Run]:
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
-    """Fit a picture, and compare α with the picture block by block."""
+    """Fit a picture, and compare α with the picture block by block; α that did not move has no correlation."""
     from alfilter.analysis import alpha_map
     from alfilter.analysis.structure import block_means, gradient_energy, shift_test, spectral_centroid
 
@@ -51,14 +52,15 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     encoding: Any = field.encoding
     gray = task.target().mean(-1)
     alpha = alpha_map(encoding, tuple(gray.shape))
-    blocks = block_means(alpha, BLOCK)
+    blocks, moved = block_means(alpha, BLOCK), float(alpha.std()) >= MOVED
     metrics: dict[str, float] = {"psnr_fit": float(task.evaluate(field).metrics["psnr"])}
     for name, structure in (
         ("gradient", block_means(gradient_energy(gray), BLOCK)),
         ("centroid", spectral_centroid(gray, BLOCK)),
         ("brightness", block_means(gray, BLOCK)),
     ):
-        metrics[name], metrics[f"p_{name}"], _ = shift_test(blocks, structure)
+        rho, p, _ = shift_test(blocks, structure)
+        metrics[name], metrics[f"p_{name}"] = (rho, p) if moved else (math.nan, math.nan)
     metrics["alpha_spread"] = float(alpha.std())
     metrics["alpha_moved"] = float((alpha - _start(run, encoding)).abs().mean())
     shown = {"alpha": _rounded(alpha), "picture": _rounded(gray)} if run.image == IMAGES[0] else {}

@@ -203,7 +203,7 @@ def _verdicts(rows: list[dict[str, Any]]) -> list[Verdict]:
         ),
     )
     size = f"one thread, least of {REPEATS} passes; {_sweep('N')} points, widths {_sweep('width')}"
-    command = "alfilter experiment complexity --workers 1"
+    command = "alfilter experiment complexity"
     return [Verdict(*claim, "Table complexity", command, size) for claim in claims]
 
 

@@ -60,19 +60,22 @@ def overview_figure(lines: Lines) -> bytes:
 
 
 def convergence_figure(lines: Lines) -> bytes:
-    """PSNR over the first 100 steps and over all, one curve per setting: the mean over its pictures."""
+    """PSNR over the first 100 steps and, if there are more, over all; a curve per setting: the mean of its pictures."""
     series = mean_curves(_entries(lines))
-    figure = new_figure(8.6, 3.4)
-    early, whole = figure.subplots(1, 2)
+    longer = any(steps[-1] > 100 for _, steps, _ in series)
+    figure = new_figure(8.6 if longer else 5.6, 3.4)
+    panes = figure.subplots(1, 1 + longer, squeeze=False)[0]
+    early, whole = panes[0], panes[-1]
     for number, (name, steps, values) in enumerate(series):
         style: dict[str, Any] = {"color": COLOURS[number], "linestyle": STROKES[number % 4], "linewidth": 1.6}
         near = steps <= 100
-        early.plot(steps[near], values[near], **style)
+        if longer:
+            early.plot(steps[near], values[near], **style)
         whole.plot(steps, values, label=f"{name} {values[-1]:.1f}", **style)
-    early.set(title="the first 100 steps", xlabel="step", ylabel="PSNR in dB")
     whole.set(title="all steps", xlabel="step")
+    early.set(title="the first 100 steps", xlabel="step", ylabel="PSNR in dB")
     figure.legend(*whole.get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside right center")
-    for axes in (early, whole):
+    for axes in panes:
         plain_axes(axes)
     return png_bytes(figure)
 

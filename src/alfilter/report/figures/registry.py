@@ -19,6 +19,7 @@ FIGURES: dict[str, Callable[[Lines], bytes]] = {
     "alpha-meaning": studies.meaning_figure,
     "complexity": studies.complexity_figure,
     "convergence": paper.convergence_figure,
+    "first-steps": paper.convergence_figure,
     "crops": paper.crops_figure,
     "alpha-maps": paper.alpha_maps_figure,
     "sparse": paper.sparse_figure,
@@ -34,6 +35,7 @@ def write_figure(name: str, study: str, lines: Lines, folder: str | Path) -> Pat
     data = FIGURES[name](lines) if name in FIGURES else b""
     if not data:
         return None
-    path = Path(folder) / (f"{study}.png" if study.removesuffix("-paper") == name else f"{study}-figure-{name}.png")
+    own = study.removesuffix("-paper").removesuffix("-half") == name
+    path = Path(folder) / (f"{study}.png" if own else f"{study}-figure-{name}.png")
     write_bytes(path, data)
     return path
