@@ -10,17 +10,19 @@ import pytest
 import torch
 from tests.support.commands import picture
 
+from alfilter.errors import UserError
 from alfilter.experiments import Run, Study, run_study
 from alfilter.experiments.fitting import cropped_task, fit_run, prepare_run
-from alfilter.experiments.unfinished import fit_resumably, kept_in
-from alfilter.runs.fitting import PreparedFit
+from alfilter.experiments.fitting import execute as usual
+from alfilter.experiments.unfinished import fit_resumably, folder_beside, kept_in
+from alfilter.runs.fitting import NotFinite, PreparedFit
 
 TINY = {"width": 8, "depth": 1, "levels": 2, "grid": 4}
 RUN = Run("row", "a.png", settings=TINY, training={"steps": 130, "batch": 64})
 
 
-class Pulled(Exception):
-    """The plug was pulled."""
+class Killed(Exception):
+    """Stands for a process that was killed."""
 
 
 def stopped_fit(self: PreparedFit, **hooks: Any) -> Any:
@@ -28,7 +30,7 @@ def stopped_fit(self: PreparedFit, **hooks: Any) -> Any:
 
     def look(progress: Any) -> None:
         if progress.step == 120:
-            raise Pulled
+            raise Killed
 
     return UNCHANGED(self, checkpoint_every=0.0, on_progress=look, **hooks)
 
@@ -43,9 +45,9 @@ def data(tmp_path: Path) -> str:
 
 
 def stop(folder: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, kept_in(str(folder)):
+    with monkeypatch.context() as patch:
         patch.setattr(PreparedFit, "fit", stopped_fit)
-        with pytest.raises(Pulled):
+        with pytest.raises(Killed), kept_in(str(folder)):
             fit_run(RUN, cropped_task(RUN, data))
 
 
@@ -87,16 +89,61 @@ def test_outside_a_study_nothing_is_kept(data: str, tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_fit_that_ends_leaves_the_folder_to_the_others(data: str, tmp_path: Path) -> None:
-    """Another worker may have made it and not yet written into it."""
+def test_a_stop_between_fit_and_result_loses_no_step(data: str, tmp_path: Path) -> None:
+    folder, task, fits = str(tmp_path / "unfinished"), cropped_task(RUN, data), []
+
+    def fit_and_score(stopped: bool) -> None:
+        fits.append(fit_run(RUN, task))
+        if stopped:
+            raise Killed
+
+    with pytest.raises(Killed), kept_in(folder):
+        fit_and_score(stopped=True)
+    with kept_in(folder):
+        fit_and_score(stopped=False)
+    whole, again = fits
+    for ours, theirs in zip(again.field.parameters(), whole.field.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert (again.result.steps, again.result.history) == (whole.result.steps, whole.result.history)
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_a_fit_without_a_finite_loss_leaves_nothing(data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "unfinished"
-    with kept_in(str(folder)):
+    stop(folder, data, monkeypatch)
+
+    def failed_fit(self: PreparedFit, **hooks: Any) -> Any:
+        raise NotFinite("the loss became NaN")
+
+    monkeypatch.setattr(PreparedFit, "fit", failed_fit)
+    with pytest.raises(NotFinite), kept_in(str(folder)):
         fit_run(RUN, cropped_task(RUN, data))
-    assert folder.exists()
     assert not list(folder.iterdir())
 
 
 def test_a_study_that_ends_leaves_only_its_lines(data: str, tmp_path: Path) -> None:
+    """Nor what another setting left there before."""
+    out = tmp_path / "out"
+    left = folder_beside(out / "two.jsonl")
+    left.mkdir(parents=True)
+    (left / "of-another-setting.jsonl").touch()
     runs = [replace(RUN, seed=seed) for seed in range(2)]
-    run_study(Study("two", lambda: runs, str), data, str(tmp_path / "out"), workers=1)
-    assert [file.name for file in (tmp_path / "out").iterdir() if file.suffix != ".lock"] == ["two.jsonl"]
+    run_study(Study("two", lambda: runs, str), data, str(out), workers=1)
+    assert [file.name for file in out.iterdir() if file.suffix != ".lock"] == ["two.jsonl"]
+
+
+def test_studies_beside_each_other_share_no_files(data: str, tmp_path: Path) -> None:
+    """One whose run fails keeps its state while another with the same run ends."""
+
+    def fail_after(run: Run, data: str, threads: int) -> dict[str, Any]:
+        usual(run, data, threads)
+        raise UserError("no scores")
+
+    out = tmp_path / "out"
+    with pytest.raises(UserError, match="no scores"):
+        run_study(Study("one", lambda: [RUN], str, fail_after), data, str(out), workers=1)
+    kept = sorted(folder_beside(out / "one.jsonl").iterdir())
+    assert len(kept) == 2
+    run_study(Study("two", lambda: [RUN], str), data, str(out), workers=1)
+    assert sorted(folder_beside(out / "one.jsonl").iterdir()) == kept
+    assert not folder_beside(out / "two.jsonl").exists()

@@ -10,7 +10,7 @@ import numpy as np
 
 from alfilter.experiments.artifacts import observed_mask, thumbnails
 from alfilter.experiments.compare.interpolators import PIXELS, POINTS
-from alfilter.experiments.fitting import fit_line, fit_run, reduced_task
+from alfilter.experiments.fitting import fit_line, prepare_run, reduced_task
 from alfilter.experiments.study import Lines, Run, Study, table
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     if run.method in (*PIXELS, *POINTS, FILLING):
         prediction = _interpolated(run.method, task)
     else:
-        fitted = fit_run(run, task)
+        fitted = prepare_run(run, task).fit()  # whole, as its seconds are measured
         field, line = fitted.field, fit_line(run, fitted)
         prediction = _values(field, task)
     line["seconds"] = time.monotonic() - began

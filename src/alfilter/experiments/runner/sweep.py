@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from alfilter.experiments.runner.local import run_in_processes, run_serially
 from alfilter.experiments.runner.progress import StudyProgress
 from alfilter.experiments.runner.ray import run_on_ray
 from alfilter.experiments.study import Lines, Run, Study
-from alfilter.experiments.unfinished import FOLDER, remove_if_empty
+from alfilter.experiments.unfinished import folder_beside
 from alfilter.runtime.limits import cores
 
 RESULTS = "runs/experiments"  # the folder of result lines unless another is named
@@ -47,7 +48,7 @@ def run_study(
         missing = [run for name, run in {run.name: run for run in runs}.items() if name not in ledger.lines]
         say(f"{study.name}: {len(runs)} runs, {len(runs) - len(missing)} finished already")
         folder, action = Path(data).resolve(), study.execute or execute
-        unfinished = ledger.path.parent.resolve() / FOLDER
+        unfinished = folder_beside(ledger.path)
         state = str(unfinished) if ray is None else None  # of this machine alone
         jobs = [Job(run, str(folder), threads, action, unfinished=state) for run in missing]
         reasons: list[str] = []
@@ -58,12 +59,12 @@ def run_study(
                 elif event.kind == "failed":
                     reasons.append(event.reason)
                 progress.note(event)
-        remove_if_empty(unfinished)
         if reasons:
             raise UserError(
                 f"{len(reasons)} of {len(runs)} runs failed, the first: {reasons[0]}; "
                 "the others are kept, and the same command repeats only these"
             )
+        shutil.rmtree(unfinished, ignore_errors=True)  # with what is left of fits whose settings were changed since
         return [ledger.lines[run.name] for run in runs]
 
 
