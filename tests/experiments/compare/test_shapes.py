@@ -39,6 +39,14 @@ def test_means_and_every_scan() -> None:
     assert "siren" not in text
 
 
+def test_lines_from_before_stray_bodies_were_counted() -> None:
+    """And a score that is not a number."""
+    scores = {"chamfer": 3e-6, "chamfer_floor": 2.85e-6, "iou": 0.9812, "normals": float("nan"), "hausdorff": 0.0041}
+    line = {"group": "al-grid", "image": SHAPES["Lucy"], "metrics": scores, "steps": 900, "params": 12_345}
+    text = STUDIES["shapes-minute"].summarise([line])
+    assert "| Lucy | al-grid | 0.15 | 98.12 | – | 4.1 | – | – | – | – | 900 | 12,345 |" in text
+
+
 def test_a_stray_body_counts_in_the_raw_scores_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A ball whose field also crosses zero in a corner."""
     trimesh = pytest.importorskip("trimesh")

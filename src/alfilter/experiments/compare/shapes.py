@@ -7,6 +7,8 @@ surface is scored as users get it, without stray bodies, and as the field draws 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from alfilter.experiments.fitting import fit_line
@@ -50,19 +52,25 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
     return {**fit_line(run, fitted), "metrics": metrics, "heldout": None}
 
 
-def _above(metrics: dict[str, float], prefix: str = "") -> float:
-    return 1e6 * (metrics[f"{prefix}chamfer"] - metrics["chamfer_floor"])
+def _metric(name: str, unit: float = 1.0, above: str | None = None) -> Callable[[dict[str, Any]], float | None]:
+    """Reads a metric in a unit, and above another one; None from a line that lacks it, such as an older one."""
+
+    def read(line: dict[str, Any]) -> float | None:
+        value, floor = line["metrics"].get(name), line["metrics"].get(above) if above else 0.0
+        return None if value is None or floor is None else (value - floor) / unit
+
+    return read
 
 
-COLUMNS: dict[str, Any] = {
-    "Chamfer above the floor, 1e-6": lambda line: _above(line["metrics"]),
-    "IoU, %": lambda line: 100 * line["metrics"]["iou"],
-    "normals, %": lambda line: 100 * line["metrics"]["normals"],
-    "Hausdorff, 1e-3": lambda line: 1e3 * line["metrics"]["hausdorff"],
-    "error near the surface, 1e-6": lambda line: 1e6 * line["metrics"]["sdf_near"],
-    "stray bodies": lambda line: line["metrics"]["strays"],
-    "Chamfer with them": lambda line: _above(line["metrics"], "raw_"),
-    "Hausdorff with them": lambda line: 1e3 * line["metrics"]["raw_hausdorff"],
+COLUMNS: dict[str, Callable[[dict[str, Any]], float | None]] = {
+    "Chamfer above the floor, 1e-6": _metric("chamfer", 1e-6, above="chamfer_floor"),
+    "IoU, %": _metric("iou", 0.01),
+    "normals, %": _metric("normals", 0.01),
+    "Hausdorff, 1e-3": _metric("hausdorff", 1e-3),
+    "error near the surface, 1e-6": _metric("sdf_near", 1e-6),
+    "stray bodies": _metric("strays"),
+    "Chamfer with them": _metric("raw_chamfer", 1e-6, above="chamfer_floor"),
+    "Hausdorff with them": _metric("raw_hausdorff", 1e-3),
     "steps": lambda line: float(line["steps"]),
 }
 
@@ -77,10 +85,20 @@ def _every_scan(lines: Lines) -> str:
     rows = [["scan", "method", *COLUMNS, "parameters"], ["---"] * (3 + len(COLUMNS))]
     for name, path in SHAPES.items():
         for line in (line for line in lines if line["image"] == path):
-            values = [read(line) for read in COLUMNS.values()]
-            cells = [f"{value:,.0f}" if value == int(value) else f"{value:.4g}" for value in values]
+            cells = [_number(read(line)) for read in COLUMNS.values()]
             rows.append([name, line["group"], *cells, f"{line['params']:,}"])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _number(value: float | None) -> str:
+    """A count, a measure, or that there is none.
+
+    >>> _number(1234.0), _number(0.15), _number(None), _number(float("nan"))
+    ('1,234', '0.15', '–', '–')
+    """
+    if value is None or not isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
 STUDY = Study("shapes-minute", runs, summarise, execute, needs=tuple(SHAPES.values()), threads=1)
