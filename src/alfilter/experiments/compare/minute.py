@@ -54,29 +54,17 @@ def headline() -> list[Run]:
 
 
 def equal() -> list[Run]:
-    """al-grid and hash-grid at three numbers of parameters, a minute each."""
+    """al-grid and hash-grid at three numbers of parameters, a minute each: what `equal-search` found, doubled."""
+    from alfilter.experiments.tuning.equal_sizes import doubled
+
     rows = []
     for image in IMAGES:
         for params in SIZES:
             for name in GRIDS:
-                options, training = small(name, params)
+                options, training = doubled(name, params)
                 group = f"{name}, {params:,} parameters"
                 rows.append(Run(group, image, name, settings=options, training={**training, **_clock(60)}))
     return rows
-
-
-def small(name: str, params: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options and training of a grid of few parameters: what `equal-search` found for a quarter of them, doubled."""
-    from alfilter.experiments.tuning import equal_sizes as found
-
-    quarter, filtered = params // 4, name == "al-grid"
-    best, change = found.BEST[name][quarter], dict(found.BEST_CHANGE[name][quarter])
-    shape = found.Shape(best.features, best.table + 2, 2 * best.finest + 1)
-    nodes = 2 * round(found.NODES[quarter] * change.pop("nodes", 1)) if filtered else 0
-    options = {**found.NETWORK, "width": 2 * found.WIDTH, **shape._asdict()}
-    options |= found.levels_of(params, shape, nodes, options["width"])
-    options |= {**found.FILTER_OPTIONS, "grid": nodes} if filtered else {}
-    return options, {**found.TRAINING, **(found.FILTER_TRAINING if filtered else {}), **change}
 
 
 COLUMNS: Mapping[str, Any] = {

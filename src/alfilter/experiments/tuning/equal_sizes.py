@@ -37,7 +37,7 @@ SHAPES: Mapping[int, tuple[Shape, ...]] = {
     100_000: (Shape(2, 13, 181), Shape(2, 13, 255), Shape(2, 12, 255)),
 }
 NODES: Mapping[int, int] = {15_000: 40, 33_250: 48, 100_000: 64}  # of α per axis
-NETWORK: dict[str, Any] = {"width": WIDTH, "depth": DEPTH, "taper": 1.0, "activation": "sine", "omega": 5.0}
+NETWORK: dict[str, Any] = {"depth": DEPTH, "taper": 1.0, "activation": "sine", "omega": 5.0}
 TRAINING: dict[str, Any] = {"lr": 5e-3, "lr_encoding": 4e-2, "beta2": 0.95}
 FILTER_OPTIONS: dict[str, Any] = {"rate": 0.1, "kappa": 4.0}
 FILTER_TRAINING: dict[str, Any] = {"parsimony": 0.1, "settle": 0.8}
@@ -92,15 +92,32 @@ def runs() -> list[Run]:
 
 
 def _row(name: str, size: int, shape: Shape, change: Mapping[str, Any]) -> Run:
-    filtered = name == "al-grid"
-    nodes = round(NODES[size] * change.get("nodes", 1)) if filtered else 0
-    options = {**NETWORK, **shape._asdict(), **levels_of(size, shape, nodes)}
-    options |= {**FILTER_OPTIONS, "grid": nodes} if filtered else {}
-    training = {**TRAINING, **(FILTER_TRAINING if filtered else {}), "steps": STEPS, "batch": BATCH}
-    training |= {key: value for key, value in change.items() if key != "nodes"}
+    options, training = setting(name, size, shape, change)
+    training |= {"steps": STEPS, "batch": BATCH}
     words = f"{shape.features} features, {1 << shape.table:,} rows, finest {shape.finest}"
     words += "".join(f", {key} {value:.3g}" for key, value in change.items())
     return Run(f"{name}, {size:,} parameters: {words}", IMAGE, name, size=SIDE, settings=options, training=training)
+
+
+def doubled(name: str, params: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was found for a quarter of so many parameters, with twice the width, the cells and the nodes of α."""
+    quarter = params // 4
+    best = BEST[name][quarter]
+    shape = Shape(best.features, best.table + 2, 2 * best.finest + 1)
+    return setting(name, quarter, shape, BEST_CHANGE[name][quarter], times=2)
+
+
+def setting(
+    name: str, size: int, shape: Shape, change: Mapping[str, Any], times: int = 1
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options and training of a grid of a size of `SHAPES`, or with `times` its width and nodes of α per axis."""
+    filtered, width = name == "al-grid", times * WIDTH
+    nodes = times * round(NODES[size] * change.get("nodes", 1)) if filtered else 0
+    options = {**NETWORK, "width": width, **shape._asdict(), **levels_of(times**2 * size, shape, nodes, width)}
+    options |= {**FILTER_OPTIONS, "grid": nodes} if filtered else {}
+    training = {**TRAINING, **(FILTER_TRAINING if filtered else {}), **change}
+    training.pop("nodes", None)
+    return options, training
 
 
 def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
