@@ -83,6 +83,18 @@ def test_a_linear_map_has_the_library_s_gradients(shape: tuple[int, ...]) -> Non
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_linear_map_computes_the_gradients_that_are_asked_for(twice: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, weight = torch.randn(9, 5, requires_grad=True), torch.randn(7, 5)
+    out, expected = linear(x, weight), torch.nn.functional.linear(x, weight)
+    monkeypatch.setattr("alfilter.ops.matmul.outer", pytest.fail)
+    ours, theirs = (torch.autograd.grad(y.sum(), x, create_graph=twice)[0] for y in (out, expected))
+    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+    monkeypatch.undo()
+    by_weight = torch.autograd.grad(linear(x.detach(), weight.requires_grad_()).sum(), weight)[0]
+    torch.testing.assert_close(by_weight, x.detach().sum(0).expand(7, 5), rtol=1e-5, atol=1e-5)
+
+
 def test_a_linear_map_can_be_differentiated_twice() -> None:
     x, weight = torch.randn(4, 5, requires_grad=True), torch.randn(3, 5, requires_grad=True)
     by_x = torch.autograd.grad(linear(x, weight).sin().sum(), x, create_graph=True)[0]

@@ -66,7 +66,7 @@ class _Linear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        (x, weight), g = ctx.saved_tensors, grads[0]
+        (x, weight), g, (by_x, by_weight) = ctx.saved_tensors, grads[0], ctx.needs_input_grad
         if torch.is_grad_enabled():
-            return g @ weight, g.t() @ x
-        return multiply(g, weight) if ctx.needs_input_grad[0] else None, outer(g, x)
+            return g @ weight if by_x else None, g.t() @ x if by_weight else None
+        return multiply(g, weight) if by_x else None, outer(g, x) if by_weight else None
