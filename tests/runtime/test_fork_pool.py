@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.processor import flushes_denormals
 from tests.support.waiting import is_alive, wait_for
 
 from alfilter.errors import UserError
@@ -221,7 +222,8 @@ def test_one_who_asks_no_more_takes_helpers_along() -> None:
     wait_for(lambda: not any(is_alive(other) for other in others))
 
 
-def test_workers_take_denormal_numbers_for_zero() -> None:
+@flushes_denormals
+def test_workers_flush_denormals_to_zero() -> None:
     def shrink(position: int, factor: float) -> float:
         return float((torch.full((64,), 2e-38) * factor).sum())
 

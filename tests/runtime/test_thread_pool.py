@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from tests.support.processor import flushes_denormals
 
 from alfilter.runtime.thread_pool import (
     HelperThread,
@@ -97,7 +98,24 @@ def test_slices_inside_slices_do_not_wait_for_each_other() -> None:
     assert torch.equal(seen, torch.ones(8))
 
 
-def test_denormal_numbers_are_zero_where_samples_are_computed_and_nowhere_else() -> None:
+@flushes_denormals
+@pytest.mark.parametrize("default", [torch.float32, torch.float64])
+def test_denormals_are_flushed_afterwards_if_they_were_before(default: torch.dtype) -> None:
+    """Whatever the type and the device of tensors that name none."""
+    before = torch.get_default_dtype()
+    torch.set_flush_denormal(True)
+    torch.set_default_dtype(default)
+    try:
+        with torch.device("meta"), single_threaded_ops():
+            pass
+        assert (torch.tensor(2e-38, dtype=torch.float32) * 1e-3).item() == 0
+    finally:
+        torch.set_default_dtype(before)
+        torch.set_flush_denormal(False)
+
+
+@flushes_denormals
+def test_denormals_are_flushed_where_samples_are_computed_and_nowhere_else() -> None:
     def shrink() -> float:
         return float((torch.full((64,), 2e-38) * 1e-3).sum())
 

@@ -38,8 +38,8 @@ def single_threaded_ops() -> Iterator[None]:
     Those are small (an optimiser's update of a few hundred thousand numbers), and splitting each of them makes every
     one wait for the slower core: harmless on an idle machine, twice the time of a step on a busy one.
 
-    Numbers below 1e-38 count as zero inside: the tails of Gaussians and of the filter are full of them, and some
-    processors take a hundred times as long for each.
+    Denormals, numbers below 1e-38, are flushed to zero inside: the tails of Gaussians and of the filter are full of
+    them, and some processors take a hundred times as long for each.
     """
     global _reserved
     before, _reserved = _reserved, workers()
@@ -55,8 +55,8 @@ def single_threaded_ops() -> Iterator[None]:
 
 
 def _flushes_denormals() -> bool:
-    """Whether this thread takes denormal numbers for zero; torch can set that, and does not tell."""
-    return not (torch.tensor(1e-38) * 1e-2).item()
+    """Whether this thread flushes denormals to zero; torch can set that, and does not tell."""
+    return not (torch.tensor(1e-38, dtype=torch.float32, device="cpu") * 1e-2).item()
 
 
 def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
@@ -165,7 +165,7 @@ def run_beside(helpers: Sequence[HelperThread], jobs: Sequence[Callable[[], R]])
 
 
 def use_one_thread() -> None:
-    """Run torch's operations in the calling thread on one core, and take denormal numbers for zero.
+    """Run torch's operations in the calling thread on one core, and flush denormals to zero.
 
     torch keeps that number per thread, but when a thread first asks for it, it is set to what any thread set last.
     """
