@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +15,8 @@ from alfilter.core import band_response
 from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
 from alfilter.evaluate import distances_at, sample_grid
+
+_LEAST = 1e-12  # cycles across the domain
 
 
 def local_frequency(field: Field, x: Tensor) -> Tensor:
@@ -84,15 +87,19 @@ def frequency_map(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
     return sample_grid(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), shape).squeeze(-1)
 
 
-def cut_offs_at(encoding: FilteredEncoding, points: NDArray[np.float64]) -> NDArray[np.float32]:
+def cut_offs_at(encoding: FilteredEncoding, points: NDArray[Any]) -> NDArray[np.float64]:
     """The cut-off at places (n, d) in cycles across the domain, such as those of a surface's vertices: (n,).
+
+    Above zero, so that it has a logarithm.
 
     >>> from alfilter.methods import build
     >>> field = build("al-grid", in_dim=3, out_dim=1, levels=4, base=4, finest=32)
     >>> cut_offs_at(filter_of(field), np.zeros((2, 3))).tolist()
     [16.0, 16.0]
     """
-    return distances_at(lambda x: encoding.local_frequency(x).unsqueeze(-1), points)
+    device = encoding.alpha.values.device
+    cycles = distances_at(lambda x: encoding.local_frequency(x.to(device)).unsqueeze(-1), points)
+    return np.maximum(cycles.astype(np.float64), _LEAST)
 
 
 def response_maps(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:

@@ -101,7 +101,7 @@ def _cut_off_colours(field: Field, surface: Surface) -> tuple[Any, tuple[float, 
 
     from alfilter.report.figures.frequency import frequency_range
 
-    cycles = np.maximum(cut_offs_at(filter_of(field), surface.vertices).astype(np.float64), 1e-12)
+    cycles = cut_offs_at(filter_of(field), surface.vertices)
     low, high = frequency_range(cycles)
     share = np.clip(np.log(cycles / low) / np.log(high / low), 0, 1)
     return (matplotlib.colormaps["viridis"](share) * 255).astype(np.uint8), (low, high)

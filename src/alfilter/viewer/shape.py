@@ -105,12 +105,12 @@ class ShapeViewer(Viewer):
             self._meshes[level] = mesh_bytes(surface, cut_offs(self.encoding, surface.vertices))
 
 
-def cut_offs(encoding: FilteredEncoding | None, points: NDArray[Any]) -> NDArray[np.float32] | None:
+def cut_offs(encoding: FilteredEncoding | None, points: NDArray[Any]) -> NDArray[np.float64] | None:
     """The cut-off at points (n, 3) in cycles across the domain; None for a field that has no filter."""
     return None if encoding is None else cut_offs_at(encoding, points)
 
 
-def mesh_bytes(surface: Surface, cut_off: NDArray[np.float32] | None) -> bytes:
+def mesh_bytes(surface: Surface, cut_off: NDArray[np.float64] | None) -> bytes:
     """A surface as little-endian bytes: a head of four uint32 (1, vertices n, faces m, whether a cut-off follows), then
     float32 positions (n, 3), int8 normals (n, 4) in 127ths, float32 cut-offs (n,) where there are any, uint32 faces
     (m, 3).
@@ -147,6 +147,6 @@ def slice_bytes(field: Field, axis: int, at: float, size: int) -> bytes:
     and in cycles across it.
     """
     points = slice_points(axis, at, size)
-    values = [distances_at(field, points)]
+    values: list[NDArray[Any]] = [distances_at(field, points)]
     cut_off = cut_offs(filtered_encoding_of(field), points)
     return b"".join(part.astype("<f4").tobytes() for part in (*values, *([] if cut_off is None else [cut_off])))

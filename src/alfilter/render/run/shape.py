@@ -42,11 +42,11 @@ def draw_shape(folder: RunFolder, model: Field, task: SdfTask, scores: Scores) -
 
 def detail_figure(encoding: FilteredEncoding, surface: Surface | None) -> bytes:
     """The cut-off on the surface, as `view` shows it, and in the plane of `slice_figure`, on one scale of colours."""
-    cut_off = _cut_off(encoding, _plane()).reshape(_SIDE, _SIDE)[::-1]
+    cut_off = cut_offs_at(encoding, _plane()).reshape(_SIDE, _SIDE)[::-1]
     if surface is None:
         return alpha_figure(cut_off, _UNIT)
     points, normals = surface_samples(Triangles(surface.vertices, surface.faces), _SPLATS, np.random.default_rng(0))
-    there = _cut_off(encoding, points)
+    there = cut_offs_at(encoding, points)
     low, high = frequency_range(there)
     figure = new_figure(8.6, 3.9)
     left, right = figure.subplots(1, 2)
@@ -58,11 +58,6 @@ def detail_figure(encoding: FilteredEncoding, surface: Surface | None) -> bytes:
     right.set_title("in the middle plane", fontsize=9)
     label_in_cycles(figure.colorbar(image, ax=right, fraction=0.06, pad=0.03, label=f"cut-off in {_UNIT}"), low, high)
     return png_bytes(figure)
-
-
-def _cut_off(encoding: FilteredEncoding, points: NDArray[Any]) -> NDArray[np.float64]:
-    """The cut-off at points (n, 3): (n,)."""
-    return np.maximum(cut_offs_at(encoding, points).astype(np.float64), 1e-12)
 
 
 def view(mesh: Triangles, size: int = 480, turn: float = 0.45, tilt: float = 0.2) -> NDArray[np.float64]:
