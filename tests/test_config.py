@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from alfilter.config import Training, configure, option, parse_options
 from alfilter.errors import UserError
+from alfilter.training.gradient import COMPILED_PIECES
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,11 @@ def test_training_is_the_papers_recipe() -> None:
     assert (setting.lr, setting.lr_encoding) == (1e-3, 3e-3)
     assert (setting.schedule, setting.decay, setting.every) == ("step", 0.6, 1250)
     assert (setting.batch, setting.tv, setting.tv_reduction) == (None, 0.0, "sum")
+
+
+def test_the_samples_of_a_compiled_step_are_those_it_takes() -> None:
+    (micro,) = (item for item in fields(Training) if item.name == "micro")
+    assert f"{COMPILED_PIECES} times as many in a compiled step" in micro.metadata["doc"]
 
 
 def test_every_training_setting_is_documented_and_in_its_own_range() -> None:
