@@ -27,6 +27,7 @@ def test_the_cut_off_follows_detail(tmp_path: Path) -> None:
     line = execute(run, str(tmp_path))
     assert line["metrics"]["rho"] > 0.5
     assert {"psnr", "psnr_2", "psnr_4", "psnr_8", "p"} <= set(line["metrics"])
+    assert all(line["metrics"][f"mean_{share}"] > line["metrics"]["psnr"] for share in (2, 4, 8)), "errors average out"
     assert "Greatest p by shifts of 1 maps" in summarise([line])
 
 
