@@ -61,10 +61,12 @@ class Wire(Backbone):
 
 @dataclass(frozen=True)
 class Hosc(SineBackbone):
-    """σ(z) = tanh(β sin(ωz)), SIREN's start. Serrano et al. 2024; with ω, Wlodarczyk et al. 2026. AdaHOSC learns β.
+    """σ(z) = tanh(β sin(ωz)), SIREN's start. Serrano et al. 2024, who also learn β (AdaHOSC); with ω, Wlodarczyk et al.
+    2026.
 
     Differs from the source in what it does not say: no code came with the first paper, and neither one β nor a start
-    for all signals is fixed; β = 2, SIREN's start, rate and steps are ours, in `source` too.
+    for all signals is fixed; β = 2 and SIREN's start and rate are ours, in `source` too, and its 5,000 steps are those
+    of the AL-Filter paper.
     """
 
     beta: float = option(2.0, "β, from a sine (0) to a square wave (∞)", low=1e-3, high=1e3)
@@ -76,7 +78,7 @@ class Sinc(Backbone):
     """σ(z) = sin(ωz)/(ωz), torch's start. Saratchandran et al., A Sampling Theory Perspective, 2024.
 
     Differs from the source in what it does not say: no code was released. Ports write sin(πωz)/(πωz) with ω = 30, which
-    is ω = 30π here and what `source` takes; its rate and schedule are ours.
+    is ω = 30π here and what `source` takes; its rate and schedule are ours, its 5,000 steps the AL-Filter paper's.
     """
 
     omega: float = option(30.0, "ω, the band of the sinc", low=1e-3, high=1e4)

@@ -83,8 +83,9 @@ def _al_relu(options: AlRelu, in_dim: int, out_dim: int, samples: Samples | None
 
 
 # As printed; what is not (where γ sees the samples, start, unit, ω0, batch) is a guess, listed in docs/paper.md.
-# tv: the paper's λ on the summed total variation of the α grid, when samples are missing
-PAPER = Preset({"placement": "unit"}, sparse={"tv": 1e-3})
+# tv: the paper's λ on the summed total variation of the α grid, when samples are missing. The paper sums the squared
+# error over the channels, of which a colour has three; here it is their mean
+PAPER = Preset({"placement": "unit"}, sparse={"tv": 1e-3 / 3})
 
 
 def _follow_density(density: Density) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -49,8 +49,9 @@ class HashGridOptions(Grids):
     """Müller et al., Instant-NGP, 2022: see `HashGrid`. `source` has its image setting.
 
     Differs from the source in: the network has biases, which start at zero in `source`; weight decay is decoupled, not
-    added to the gradient; the rate falls every 10,000 steps from the first, not from step 20,000 on; N_l counts cells,
-    there vertices; every row takes part in every step of Adam.
+    added to the gradient; the rate falls every 10,000 steps from the first, not from step 20,000 on; its code trains
+    until it is stopped, `source` for 30,000 steps; N_l counts cells, there vertices; every row takes part in every step
+    of Adam.
     """
 
     width: int = option(64, "neurons per hidden layer", low=1, high=8192)
@@ -326,7 +327,7 @@ ROWS = {
         HashGridOptions,
         _hash_grid,
         {
-            "source": Preset({"init": "glorot"}, _NGP),
+            "source": Preset({"init": "glorot"}, {**_NGP, "steps": 30_000}),
             "paper": Preset({}, _NGP),
             "default": Preset(SAMPLED, LOW_END, adapt=follow_samples),
             "small": Preset(FEW_ROWS, FAST_ROWS, adapt=follow_half_octaves, size_by=("table", "base")),

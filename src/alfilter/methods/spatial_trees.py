@@ -16,6 +16,12 @@ from alfilter.networks import LevelDecoder
 
 @dataclass(frozen=True)
 class OctreeOptions:
+    """Takikawa et al., NGLOD, CVPR 2021: see `Octree`. `source` has its rate and its batches of 512.
+
+    Differs from the source in the steps, too: its code counts 250 epochs of a shape's samples, and the 5,000 of
+    `source` are those of the AL-Filter paper.
+    """
+
     levels: int | None = option(
         5, "L, levels of detail, each of half the cell; none: until a cell has `cell` samples", low=1, high=12
     )
@@ -39,7 +45,8 @@ class Acorn:
     """Martel et al., ACORN, 2021: see `AdaptiveBlocks`. `source` has its picture setting.
 
     Differs from the source in: the decoder starts as torch does, there Kaiming-normal; the solver; errors of blocks are
-    extrapolated from their present state only.
+    extrapolated from their present state only; samples are the pixels' centres, there jittered anew within their pixels
+    at every step.
     """
 
     tiles: int = option(1024, "the most blocks", low=1, high=65536)
@@ -115,7 +122,7 @@ ROWS = {
         Acorn,
         _acorn,
         {
-            "source": Preset({"depth": 5}, _ACORN),
+            "source": Preset({"depth": 5}, {**_ACORN, "steps": 100_300}),
             "paper": Preset({}, _ACORN),
         },
         adaptive="yes",

@@ -8,6 +8,7 @@ from tests.support.result_lines import line, scene
 
 from alfilter.experiments import Run, Study, run_study
 from alfilter.experiments.paper import sparse as gaps
+from alfilter.methods import preset
 from alfilter.report.figures import paper as figures
 from alfilter.report.figures.registry import write_figure
 from alfilter.signals import write_image
@@ -45,3 +46,7 @@ def test_settings_whose_alpha_stayed_are_named() -> None:
     plain = [line(gaps.LINEAR, images[0], observe=observe, metrics=metrics)]
     assert gaps.summarise([*plain, *moved, *mixed]).endswith(f"\n\nα did not move in: {gaps.PAPER} (5% seen, 1 of 2).")
     assert "did not move" not in gaps.summarise([*plain, *moved])
+
+
+def test_the_study_and_the_preset_have_one_reading_of_the_papers_weight() -> None:
+    assert preset("al-sine", "paper").sparse == preset("al-relu", "paper").sparse == {"tv": gaps.PRINTED}
