@@ -186,6 +186,6 @@ def _fill(page: str, **entries: str) -> str:
 
 
 SCRIPTS = {
-    "picture": ("engines.js", "sections.js", "tiles.js", "curve.js", "axes.js", "page.js"),
+    "picture": ("engines.js", "sections.js", "tiles.js", "curve.js", "axes.js", "brush.js", "steering.js", "page.js"),
     "sound": ("engines.js", "curve.js", "sound.js", "sound-page.js"),
 }

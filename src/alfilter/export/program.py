@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
@@ -53,7 +55,12 @@ def _add_filter(program: Program, encoding: FilteredFourier | FilteredGrid) -> N
     cut-off is 2^(first + step min(α, top)) cycles across the domain.
     """
     grid = (encoding.alpha.values * encoding.alpha.unit).squeeze(-1).cpu().numpy()
-    program.steps["alpha"] = {"shape": list(grid.shape), "values": program.store(grid)}
+    lowest = encoding.alpha.low
+    program.steps["alpha"] = {
+        "shape": list(grid.shape),
+        "values": program.store(grid),
+        "low": lowest if math.isfinite(lowest) else None,
+    }
     low, high = (float(v) for v in np.quantile(grid, (0.01, 0.99)))  # a few far nodes would hide the rest
     if isinstance(encoding, FilteredFourier):
         band, middle, unit = encoding.bandwidth, 0.0, "channel"

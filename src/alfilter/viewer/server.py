@@ -30,7 +30,7 @@ from alfilter.viewer.template import page_html
 
 _SCRIPTS = ("view.js", "camera.js", "tiles.js", "colours.js", "plots.js", "controls.js", "tour.js", "shape.js",
             "scene.js", "sound-page.js")  # fmt: skip
-_SHARED = ("sections.js", "sound.js")  # with the exported page
+_SHARED = ("sections.js", "sound.js", "brush.js")  # with the exported page
 ASSETS = {  # path: the package it is in, its name, its type
     **{f"/{name}": ("alfilter.viewer", name, "text/javascript; charset=utf-8") for name in _SCRIPTS},
     **{f"/{name}": ("alfilter.export", name, "text/javascript; charset=utf-8") for name in _SHARED},

@@ -47,8 +47,15 @@ function locate({ axes, at }, x0, x1, out) {
   return out;
 }
 
-// α(x): d-linear between the grid's nodes, whose ends sit on -1 and 1.
-function alphaAt({ alpha: { shape, values } }, x) {
+// α(x), with what was painted on it: lowered, but not below the filter's axis. Where nothing was painted it is what was
+// learned, to the last bit.
+function alphaAt({ alpha }, x) {
+  const learned = between(alpha, x);
+  return alpha.painted ? Math.max(learned + between(alpha.painted, x), Math.min(learned, alpha.low ?? -Infinity)) : learned;
+}
+
+// d-linear between a grid's nodes, whose ends sit on -1 and 1.
+function between({ shape, values }, x) {
   let low = 0, sum = 0; // flat index of the lower corner
   const steps = [], parts = [];
   for (let k = 0, size = shape.length; k < size; k++) {

@@ -1,7 +1,7 @@
 "use strict";
 // The page: what is looked at, and what is said about the place under the cursor.
 
-/* global unpackNumbers, readField, alphaAt, bandResponse, cutOff, evaluateField, locate, openEngine, Sections, Tiles, SIDE, drawCurve, sayBand, drawAxes */
+/* global unpackNumbers, readField, alphaAt, bandResponse, cutOff, evaluateField, locate, openEngine, Sections, Steering, Tiles, SIDE, drawCurve, sayBand, drawAxes */
 
 (async () => {
   const byId = (id) => document.getElementById(id), text = (id) => byId(id).textContent;
@@ -10,10 +10,10 @@
   byId("numbers").remove();
   const field = readField(program, bytes), width = field.shift.length;
   let [rows, columns] = field.shape;
-  const canvas = byId("stage"), brush = canvas.getContext("2d");
+  const canvas = byId("stage"), pen = canvas.getContext("2d");
   const scene = document.createElement("canvas"), behind = document.createElement("canvas");
   const view = { column: (columns - 1) / 2, row: (rows - 1) / 2, zoom: 1 }; // the middle, in samples; pixels per sample
-  let before = null, painted = null, opacity = 0, cursor = null, waiting = false, moved = false;
+  let before = null, painted = null, opacity = 0, cursor = null, waiting = false, moved = false, touched = false;
 
   // ── colours ──────────────────────────────────────────────────────────────────────────────────────────────────────
   const map = Uint8Array.from(atob(program.colours), (c) => c.charCodeAt(0)); // 256 × RGB
@@ -38,7 +38,7 @@
 
   // ── the view ─────────────────────────────────────────────────────────────────────────────────────────────────────
   const domain = (position, count) => (count > 1 ? (2 * position - (count - 1)) / (count - 1) : 0);
-  const settled = async () => { while (tiles.progress < 1 || waiting) await new Promise((done) => setTimeout(done, 10)); };
+  const settled = async () => { while (tiles.progress < 1 || waiting || touched) await new Promise((done) => setTimeout(done, 10)); };
   const sections = program.layout && new Sections({
     layout: program.layout, whole: program.whole, rate: program.rate, settled,
     moved: () => { follow(); look(); }, turned: () => { follow(); fit(); },
@@ -52,6 +52,14 @@
     follow();
     byId("plane-key").hidden = sections.whole.length < 3;
   }
+  const steering = !field.alpha || field.dims !== 2 ? null : new Steering(field, field.shape, {
+    changed: (box) => { // several dabs a frame
+      tiles.touch(box);
+      if (!touched) requestAnimationFrame(() => { touched = false; look(); });
+      touched = true;
+    },
+    turned: () => { canvas.classList.toggle("painting", steering.isOn); refresh(); },
+  });
   const fitting = () => Math.min(canvas.width / columns, canvas.height / rows);
   const corner = () => ({ // the first pixel on screen, counted from the picture's corner
     left: Math.round((view.column + 0.5) * view.zoom - canvas.width / 2),
@@ -109,22 +117,23 @@
     const put = (on, tile, picture) => on.drawImage(picture, tile.tx * SIDE - left, tile.ty * SIDE - top, SIDE, SIDE);
     for (const tile of tiles.shown) if (tile.picture) put(to, tile, tile.picture);
     painted = { left, top, zoom: view.zoom };
-    brush.clearRect(0, 0, canvas.width, canvas.height);
-    brush.drawImage(scene, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(scene, 0, 0);
     if (opacity > 0) {
-      brush.save();
-      brush.beginPath();
-      brush.rect(-left, -top, Math.round(columns * view.zoom), Math.round(rows * view.zoom));
-      brush.clip();
-      brush.globalAlpha = opacity;
-      for (const tile of tiles.shown) put(brush, tile, tiles.overlay(tile));
-      brush.restore();
+      pen.save();
+      pen.beginPath();
+      pen.rect(-left, -top, Math.round(columns * view.zoom), Math.round(rows * view.zoom));
+      pen.clip();
+      pen.globalAlpha = opacity;
+      for (const tile of tiles.shown) put(pen, tile, tiles.overlay(tile));
+      pen.restore();
     }
     if (program.axes) {
       const k = canvas.getBoundingClientRect().width / canvas.width, ends = (first, n) => [0.5, n - 0.5].map((p) => (p * view.zoom - first) * k);
       drawAxes(byId("axis-x"), byId("axis-y"), program.axes, { width: canvas.width * k, height: canvas.height * k, right: ends(left, columns), down: ends(top, rows).reverse() });
     }
     if (moved) mark();
+    if (steering?.isOn) ring();
     if (tiles.progress === 1) before = null;
     const share = Math.floor(100 * tiles.progress);
     byId("status").textContent = share < 100 ? `Evaluating the field: ${share} %` : "";
@@ -134,14 +143,26 @@
   function mark() { // the keyboard's cursor
     const x = Math.round(canvas.width / 2) + 0.5, y = Math.round(canvas.height / 2) + 0.5, r = 9 * ratio();
     for (const [line, thick] of [["#000", 3], ["#fff", 1]]) {
-      brush.strokeStyle = line;
-      brush.lineWidth = thick * ratio();
-      brush.beginPath();
+      pen.strokeStyle = line;
+      pen.lineWidth = thick * ratio();
+      pen.beginPath();
       for (const [dx, dy] of [[1, 0], [0, 1]]) {
-        brush.moveTo(x - r * dx, y - r * dy);
-        brush.lineTo(x + r * dx, y + r * dy);
+        pen.moveTo(x - r * dx, y - r * dy);
+        pen.lineTo(x + r * dx, y + r * dy);
       }
-      brush.stroke();
+      pen.stroke();
+    }
+  }
+
+  function ring() { // what the brush reaches
+    const { x, y } = cursor ?? { x: canvas.width / 2, y: canvas.height / 2 };
+    if (!cursor && !moved) return;
+    for (const [line, thick] of [["rgb(0 0 0 / 65%)", 4], ["#fff", 2]]) {
+      pen.strokeStyle = line;
+      pen.lineWidth = thick * ratio();
+      pen.beginPath();
+      pen.arc(x, y, steering.radius * view.zoom, 0, 2 * Math.PI);
+      pen.stroke();
     }
   }
 
@@ -196,16 +217,27 @@
     const box = canvas.getBoundingClientRect();
     return { x: (event.clientX - box.left) * canvas.width / box.width, y: (event.clientY - box.top) * canvas.height / box.height };
   };
+  const onPicture = ({ x, y }) => { const { row, column } = sampleAt(x, y); return [column, row]; };
   const fingers = new Map();
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, onCanvas(event));
+    const now = onCanvas(event);
+    fingers.set(event.pointerId, now);
+    if (fingers.size > 1) steering?.interrupt();
+    else if (steering?.isOn && event.button === 0 && !event.shiftKey) {
+      [cursor, moved] = [now, false];
+      steering.gesture.begin(onPicture(now));
+    }
   });
   canvas.addEventListener("pointermove", (event) => {
     const now = onCanvas(event), last = fingers.get(event.pointerId);
     cursor = now;
     moved = false;
-    if (!last) return refresh();
+    if (last && steering?.gesture.active) {
+      steering.gesture.to(onPicture(now));
+      fingers.set(event.pointerId, now);
+    }
+    if (!last || steering?.gesture.active) return refresh();
     const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
     setView({ column: view.column - (now.x - last.x) / view.zoom / (other ? 2 : 1), row: view.row - (now.y - last.y) / view.zoom / (other ? 2 : 1) });
     if (other) {
@@ -214,14 +246,17 @@
     }
     fingers.set(event.pointerId, now);
   });
-  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => fingers.delete(event.pointerId));
+  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(name, (event) => {
+    fingers.delete(event.pointerId);
+    if (!fingers.size) steering?.gesture.end();
+  });
   canvas.addEventListener("pointerleave", () => { cursor = null; refresh(); });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const { x, y } = onCanvas(event), lines = event.deltaY * (event.deltaMode === 1 ? 16 : 1);
     zoomBy(2 ** (-clamp(lines, -240, 240) / 240), x, y);
   }, { passive: false });
-  canvas.addEventListener("dblclick", (event) => { const { x, y } = onCanvas(event); zoomBy(2, x, y); });
+  canvas.addEventListener("dblclick", (event) => { const { x, y } = onCanvas(event); if (!steering?.isOn) zoomBy(2, x, y); });
 
   const fit = () => setView({ zoom: fitting() * 0.98, column: (columns - 1) / 2, row: (rows - 1) / 2 });
   const show = (percent) => {
@@ -247,15 +282,21 @@
     ArrowUp: () => setView({ row: view.row - step() }), ArrowDown: () => setView({ row: view.row + step() }),
     "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(0.5), 0: fit, 1: () => setView({ zoom: 1 }),
     a: () => field.alpha && show(opacity > 0 ? 0 : 60), "[": () => sections?.step(-1), "]": () => sections?.step(1),
+    ...(steering && {
+      p: () => steering.take(!steering.isOn), u: () => steering.undo(), b: () => steering.peek(true),
+      " ": () => steering.isOn && steering.gesture.once([clamp(view.column, 0, columns - 1), clamp(view.row, 0, rows - 1)]),
+    }),
   };
   canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (event.ctrlKey || event.metaKey || event.altKey || !keys[key] || (event.repeat && key === "b")) return;
     event.preventDefault();
     cursor = null;
     moved = true;
-    keys[event.key]();
+    keys[key]();
     byId("live").textContent = tell();
   });
+  addEventListener("keyup", (event) => event.key.toLowerCase() === "b" && steering?.peek(false));
   byId("in").addEventListener("click", () => zoomBy(2));
   byId("out").addEventListener("click", () => zoomBy(0.5));
   byId("fit").addEventListener("click", fit);
@@ -282,6 +323,7 @@
     byId("low").textContent = rounded(cutOff(field.filter, least));
     byId("high").textContent = rounded(cutOff(field.filter, most));
     byId("low-high").textContent = `cycles per ${field.filter.unit}`;
+    byId("steer-key").hidden = !steering;
     byId("detail").addEventListener("input", (event) => detail(Number(event.target.value)));
   }
   const measure = () => {
@@ -308,10 +350,10 @@
   start(await openEngine(field, program, bytes, code, wanted));
   // for tests and for the curious: the same numbers the page shows
   window.alfilter = {
-    field, view, at, setView, show, corner, detail, sections, settled,
+    field, view, at, setView, show, corner, detail, sections, steering, settled,
     get engine() { return tiles.engine.name; },
     get progress() { return tiles.progress; },
-    get still() { return tiles.progress === 1 && !waiting; }, // everything is evaluated and painted
+    get still() { return tiles.progress === 1 && !waiting && !touched; }, // everything is evaluated and painted
     get shown() { return (tiles.shown ?? []).map((tile) => tile.step); }, // pixels between two values, tile by tile
     get tiles() { return tiles.kept.size; },
     evaluate: async (points) => {

@@ -10,7 +10,10 @@
 const SIDE = 64; // screen pixels of a tile
 const STEPS = [16, 4, 1]; // pixels between two samples, pass after pass
 const KEPT = 1200; // tiles in memory: 20 MB
+const FEW = 32; // tiles under a brush that go without the coarse passes
 const MOST = 4; // places along each axis that a pixel is the mean of
+
+const STALE = { step: Infinity, parts: undefined, sum: null, alpha: null }; // of a tile
 
 class Tiles {
   // place: sample position (column, row) → (x0, x1). colour: (values, at) → writes RGBA into pixels.
@@ -37,7 +40,16 @@ class Tiles {
 
   again() {
     this.round = (this.round ?? 0) + 1; // what is on its way is of another cap or plane
-    for (const tile of this.kept.values()) Object.assign(tile, { step: Infinity, parts: undefined, sum: null, alpha: null });
+    for (const tile of this.kept.values()) Object.assign(tile, { ...STALE, isSmooth: false });
+  }
+
+  // Evaluate again what lies in a box of samples. What is there stays until something better has come, and a few tiles
+  // do without anything coarse.
+  touch({ top, left, bottom, right }) {
+    const at = (place) => Math.floor(((place + 0.5) * this.zoom) / SIDE);
+    const inside = ({ tx, ty }) => at(left) <= tx && tx <= at(right) && at(top) <= ty && ty <= at(bottom);
+    const touched = [...this.kept.values()].filter(inside), isSmooth = touched.length <= FEW;
+    for (const tile of touched) Object.assign(tile, { ...STALE, isSmooth, turn: (tile.turn ?? 0) + 1 });
   }
 
   use(engine) {
@@ -62,7 +74,8 @@ class Tiles {
     wanted.sort((a, b) => away(a) - away(b));
     this.shown = wanted;
     const steps = this.isPlaying ? [this.finest] : STEPS;
-    this.queue = steps.flatMap((step) => wanted.filter((t) => t.step > step).map((tile) => ({ tile, step })));
+    const isDue = (t, step) => t.step > step && (step === 1 || !t.isSmooth);
+    this.queue = steps.flatMap((step) => wanted.filter((t) => isDue(t, step)).map((tile) => ({ tile, step })));
     for (let part = 0; part < this.each ** 2 && this.each > 1 && !this.isPlaying; part++)
       for (const tile of wanted) if (tile.step > 0 && !tile.parts?.has(part)) this.queue.push({ tile, step: 1, part });
     this.todo = wanted.length * SIDE * SIDE;
@@ -122,7 +135,7 @@ class Tiles {
     while (this.queue.length) {
       const job = this.queue[0], count = (SIDE / job.step) ** 2;
       if (jobs.length && total + count > this.engine.batch) break;
-      jobs.push({ ...this.queue.shift(), first: total, count });
+      jobs.push({ ...this.queue.shift(), first: total, count, turn: job.tile.turn });
       total += count;
     }
     const places = new Float32Array(3 * total), zoom = this.zoom, round = this.round;
@@ -138,12 +151,14 @@ class Tiles {
     if (version !== this.version) return;
     this.busy--;
     if (zoom === this.zoom && round === this.round)
-      for (const { tile, step, first, count, part } of jobs)
-        if (part !== undefined) this.add(tile, part, values.subarray(4 * first, 4 * (first + count)));
+      for (const { tile, step, first, count, part, turn } of jobs) {
+        const isLatest = turn === tile.turn; // while a brush is at work, what it has overtaken is seen, and done again
+        if (part !== undefined) isLatest && this.add(tile, part, values.subarray(4 * first, 4 * (first + count)));
         else if (step < tile.step) {
           tile.picture = this.draw(SIDE / step, (pixels) => this.colour(values, 4 * first, count, pixels));
-          tile.step = step;
+          if (isLatest) tile.step = step;
         }
+      }
     this.changed();
     this.pump();
   }

@@ -3,6 +3,8 @@
 import { css, table } from "./colours.js";
 import { drawCurve, drawResponse, responseTable, short } from "./plots.js";
 
+/* global Gesture, brushRadius, brushAmount */
+
 const $ = (id) => document.getElementById(id);
 const ON_SCREEN = "What is on the screen:";
 const all = (name) => [...document.querySelectorAll(`input[name=${name}]`)];
@@ -122,14 +124,14 @@ export class Controls {
     range("boundary", (v) => (this.state.cut = v / 100));
     range("gain", (v) => { this.state.gain = 2 ** v; $("gain-out").textContent = `${2 ** v}×`; });
     range("opacity", (v) => { this.state.opacity = v / 100; $("opacity-out").textContent = `${v} %`; });
-    const widest = Math.max(...view.shape) / 3;
+    const longest = Math.max(...view.shape);
     range("size", (v) => {
-      this.state.radius = 3 * Math.pow(Math.max(widest, 4) / 3, v / 100);
+      this.state.radius = brushRadius(v / 100, longest);
       $("size-out").textContent = `${Math.round(2 * this.state.radius)} pixels`;
     });
     const { channels = 32, unit = "channels" } = this.models.find((model) => model.alpha)?.alpha ?? {};
     range("strength", (v) => {
-      this.state.amount = 0.0016 * channels * Math.pow(160, v / 100);
+      this.state.amount = brushAmount(v / 100, channels);
       $("strength-out").textContent = `${short(this.state.amount, 2)} ${unit} per dab`;
     });
     $("in").onclick = () => view.zoomBy(octave);
@@ -442,44 +444,36 @@ export class Controls {
   }
 }
 
-// One gesture of the brush: dabs along the way, sent one after another.
+// The brush's gestures, whose dabs are sent one after another.
 class Stroke {
   constructor(controls) {
     this.controls = controls;
     this.queue = [];
     this.sending = false;
+    this.hand = new Gesture({ radius: () => controls.state.radius, put: (place, gesture) => this.put(place, gesture) });
   }
 
   begin(source, place) {
     this.model = this.controls.steerable(source);
-    if (!this.model) return;
-    this.gesture = `${Date.now()}-${Math.random()}`; // kept by every dab: those of one gesture are undone together
-    this.active = true;
-    clearInterval(this.timer);
-    this.put(place);
-    this.timer = setInterval(() => this.put(this.at), 130); // a brush held still goes on painting
+    if (this.model) this.hand.begin(place);
   }
 
   to(place) {
-    if (!this.active) return;
-    const gap = this.controls.state.radius / 3, [x, y] = this.at, away = Math.hypot(place[0] - x, place[1] - y);
-    for (let k = 1; k <= Math.min(64, Math.floor(away / gap)); k++) this.put([x + ((place[0] - x) * k * gap) / away, y + ((place[1] - y) * k * gap) / away]);
-  }
-
-  put(place) {
-    this.at = place;
-    this.queue.push({ place, gesture: this.gesture, model: this.model });
-    this.send();
+    this.hand.to(place);
   }
 
   end() {
-    clearInterval(this.timer);
-    this.active = false;
+    this.hand.end();
   }
 
   dab(source, place) {
     this.begin(source, place);
     this.end();
+  }
+
+  put(place, gesture) {
+    this.queue.push({ place, gesture, model: this.model });
+    this.send();
   }
 
   async send() {
