@@ -44,7 +44,7 @@ def test_the_command_and_the_library_train_alike(tmp_path: Path, monkeypatch: py
     fitted = fit_task(task, "al-sine", preset="paper", options=SMALL, training={"steps": 5}, seed=3)
     stored = json.loads((tmp_path / "run" / "config.json").read_text())
     assert Training(**stored["training"]) == fitted.training
-    assert fitted.training.tv == 1e-3
+    assert fitted.training.tv == 1e-3 / 3
     assert same(load(tmp_path / "run" / "model.safetensors"), fitted.field)
     line = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert line["heldout"] == task.evaluate(fitted.field).plain()["heldout"]

@@ -37,7 +37,7 @@ def test_the_method_is_that_of_the_command() -> None:
 
 
 def test_the_paper_adds_total_variation_only_where_samples_are_missing() -> None:
-    assert resolve(image("every:2"), "al-sine", preset="paper").training.tv == 1e-3
+    assert resolve(image("every:2"), "al-sine", preset="paper").training.tv == 1e-3 / 3
     assert resolve(image(), "al-sine", preset="paper").training.tv == 0
 
 

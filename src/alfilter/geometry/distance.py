@@ -10,6 +10,7 @@ import numpy as np
 from alfilter.errors import need
 from alfilter.geometry.mesh_search import MeshSearch, can_search
 from alfilter.geometry.points import Array, Index, curve_order
+from alfilter.runtime.thread_pool import flushed_denormals
 
 
 class MeshDistance:
@@ -112,5 +113,6 @@ def nearest_points(points: Array, cloud: Array, count: int) -> tuple[Array, Inde
     from scipy.spatial import cKDTree
 
     k = min(count, len(cloud))
-    distance, index = cKDTree(cloud).query(points, k=k)
+    with flushed_denormals(False):
+        distance, index = cKDTree(cloud).query(points, k=k)
     return np.reshape(distance, (len(points), k)), np.reshape(index, (len(points), k)).astype(np.int64)

@@ -154,8 +154,8 @@ ROWS = {
         {
             "default": PICTURE,
             "small": Preset(
-                {**FEW_ROWS, "rate": 0.05, "kappa": 4.0},
-                {**FAST_ROWS, "filter_loss": "log", "parsimony": 0.1, "settle": 0.8},
+                {**FEW_ROWS, "rate": 0.02, "kappa": 4.0},
+                {**FAST_ROWS, "filter_loss": "log", "parsimony": 0.02, "settle": 0.8},
                 adapt=follow_few_rows,
                 size_by=("table", "base"),
             ),

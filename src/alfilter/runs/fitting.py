@@ -86,8 +86,8 @@ def fit_task(
     >>> from alfilter.tasks import ImageTask
     >>> task = ImageTask(GridSignal(np.zeros((8, 8, 1), np.uint8)), observe="every:2")
     >>> fitted = fit_task(task, "al-sine", preset="paper", options={"width": 8, "depth": 1}, training={"steps": 2})
-    >>> fitted.result.steps, fitted.training.tv
-    (2, 0.001)
+    >>> fitted.result.steps, fitted.training.tv_reduction
+    (2, 'sum')
     """
     setting = resolve(task, method, preset=preset, options=options, params=params, training=training, density=density)
     return prepare(task, setting, seed=seed).fit(**hooks)

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.runtime.thread_pool import HelperThread, run_beside, use_one_thread
+from alfilter.runtime.thread_pool import HelperThread, flushed_denormals, run_beside, use_one_thread
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -136,6 +136,7 @@ class ForkPool(Generic[M, R]):
         count = len(results)
         return [results[position % count][position // count] for position in range(self.size)]
 
+    @flushed_denormals()
     def _share(self, worker: int, message: M) -> list[R]:
         """What one of the workers does."""
         return [self.work(position, message) for position in self._positions[worker]]

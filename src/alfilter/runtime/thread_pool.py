@@ -20,6 +20,7 @@ import torch
 A = TypeVar("A")
 R = TypeVar("R")
 
+_SMALL, _SMALLER = 1e-300, 1e-10  # whose product is denormal
 _WORTH_SHARING = 1 << 21  # numbers: waking a thread takes as long as a pass over half a million of them
 
 _busy = threading.Lock()  # held while the helpers of `for_slices` work
@@ -37,32 +38,38 @@ def single_threaded_ops() -> Iterator[None]:
 
     Those are small (an optimiser's update of a few hundred thousand numbers), and splitting each of them makes every
     one wait for the slower core: harmless on an idle machine, twice the time of a step on a busy one.
-
-    Denormals, numbers below 1e-38, are flushed to zero inside: the tails of Gaussians and of the filter are full of
-    them, and some processors take a hundred times as long for each.
     """
     global _reserved
     before, _reserved = _reserved, workers()
-    threads, flushed = torch.get_num_threads(), _flushes_denormals()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
     try:
         yield
     finally:
-        torch.set_flush_denormal(flushed)
         torch.set_num_threads(threads)
         _reserved = before
 
 
-def _flushes_denormals() -> bool:
-    """Whether this thread flushes denormals to zero; torch can set that, and does not tell."""
-    return not (torch.tensor(1e-38, dtype=torch.float32, device="cpu") * 1e-2).item()
+@contextmanager
+def flushed_denormals(flushed: bool = True) -> Iterator[None]:
+    """Inside, this thread takes denormals, numbers below 1e-38, for zero, or does not.
+
+    The tails of Gaussians and of the filter are full of them, and some processors take a hundred times as long for
+    each. Only for our own passes: scipy's trees of points never end when the number next to 0 is 0.
+    """
+    before = _SMALL * _SMALLER == 0  # torch can set it, and does not tell
+    torch.set_flush_denormal(flushed)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(before)
 
 
 def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
     """`[function(item) for item in items]`, on up to `workers()` threads, in order; the first error is raised."""
     if workers() == 1 or len(items) <= 1:
-        return [function(item) for item in items]
+        with flushed_denormals():  # as the threads do
+            return [function(item) for item in items]
     return list(_pool(workers()).map(function, items))
 
 

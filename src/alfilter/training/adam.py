@@ -13,6 +13,7 @@ from torch import Tensor
 
 from alfilter.runtime.flat_params import coalesce, flat_zeros
 from alfilter.runtime.fused_adam import can_fuse, fused_update
+from alfilter.runtime.thread_pool import flushed_denormals
 
 
 @dataclass
@@ -70,6 +71,7 @@ class Adam:
         """Whether `step` can add up the gradients of several workers itself: nothing of it needs to see their sum."""
         return self.clip is None and not self.amsgrad and all(can_fuse(p) for p in self.parameters())
 
+    @flushed_denormals()
     @torch.no_grad()
     def step(self, factor: float = 1.0, sums: Tensor | None = None) -> None:
         """Move every parameter that has a gradient; both rates are multiplied with `factor`.

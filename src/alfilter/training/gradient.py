@@ -17,7 +17,7 @@ from alfilter.runtime.flat_params import FlatLayout
 from alfilter.runtime.fork_pool import ForkPool, shared_copy
 from alfilter.runtime.limits import cores
 from alfilter.runtime.memory import huge_page_copy
-from alfilter.runtime.thread_pool import for_slices, workers
+from alfilter.runtime.thread_pool import flushed_denormals, for_slices, workers
 from alfilter.tasks.base import Chunk, Task
 
 COMPILED_PIECES = 16  # taken by a compiled step at once: it keeps no activations, and every call has its costs
@@ -283,6 +283,7 @@ class GradientWorkers:
 LEAST_ERROR = 1e-14  # below float32's rounding: no division by zero
 
 
+@flushed_denormals()
 def accumulate_gradient(
     gradient_workers: GradientWorkers,
     task: Task,

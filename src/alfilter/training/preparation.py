@@ -10,7 +10,7 @@ import torch
 from alfilter.config import Training
 from alfilter.methods import Field
 from alfilter.runtime.distributed import Processes
-from alfilter.runtime.thread_pool import workers
+from alfilter.runtime.thread_pool import flushed_denormals, workers
 from alfilter.runtime.ways import WAYS, fastest_way, library_products, time_in_turns, use_way
 from alfilter.tasks.base import Chunk, Task
 from alfilter.training.adam import Adam
@@ -51,6 +51,7 @@ def choose_way(field: Field, task: Task, setting: Training, optimiser: Adam) -> 
     return fastest_way(kind, lambda: measure_ways(field, task, setting, optimiser, rows))
 
 
+@flushed_denormals()
 def measure_ways(field: Field, task: Task, setting: Training, optimiser: Adam, rows: int) -> dict[str, float]:
     """Seconds of one pass, by the default way and by all that might be faster.
 

@@ -54,14 +54,14 @@ def headline() -> list[Run]:
 
 
 def equal() -> list[Run]:
-    """al-grid and hash-grid at three numbers of parameters, a minute each: what `equal-search` found, doubled."""
-    from alfilter.experiments.tuning.equal_sizes import doubled
+    """al-grid and hash-grid at three numbers of parameters, a minute each, as `equal-search` found them."""
+    from alfilter.experiments.tuning.equal_sizes import found
 
     rows = []
     for image in IMAGES:
         for params in SIZES:
             for name in GRIDS:
-                options, training = doubled(name, params)
+                options, training = found(name, params)
                 group = f"{name}, {params:,} parameters"
                 rows.append(Run(group, image, name, settings=options, training={**training, **_clock(60)}))
     return rows
