@@ -14,6 +14,7 @@ from alfilter.experiments.paper.judging import (
     OPEN,
     Finding,
     ahead,
+    alpha_follows,
     finer,
     kept_better,
     less_dominant,
@@ -21,6 +22,7 @@ from alfilter.experiments.paper.judging import (
     recovers,
     shared,
     smoother,
+    variation_helps,
 )
 from alfilter.experiments.verdicts import FAILS, HOLDS, UNDECIDED
 
@@ -120,3 +122,37 @@ def test_fitted_kernels_are_compared_picture_by_picture() -> None:
     assert kept_better("al-sine", "pe-mlp")(lines[::2]).outcome == UNDECIDED  # one picture, two parts of its spectrum
     assert less_dominant("al-sine", "pe-mlp")(lines).outcome == HOLDS
     assert less_dominant("al-sine", UNFILTERED)(lines).outcome == UNDECIDED  # 6 % more
+
+
+def seen_twice(images: tuple[str, ...], **more: Any) -> Lines:
+    """Lines of the paper's total variation and of none: every picture at 5 % and at 35 %, 2 and 2.5 dB apart."""
+    return [
+        line(
+            row, image, observe=observe, alpha=True, heldout={"psnr": psnr + (gain if row == gaps.PAPER else 0)}, **more
+        )
+        for image in images
+        for observe, psnr, gain in zip(gaps.OBSERVED, (28.0, 28.5), (2.0, 2.5), strict=True)
+        for row in (gaps.PAPER, gaps.PLAIN)
+    ]
+
+
+def test_a_picture_that_was_seen_twice_is_one_picture() -> None:
+    for judge in (variation_helps(gaps.PAPER), alpha_follows(gaps.PAPER)):
+        one, two = judge(seen_twice(("a.png",))), judge(seen_twice(("a.png", "b.png")))
+        assert (one.outcome, one.pictures) == (UNDECIDED, 1)
+        assert (two.outcome, two.pictures) == (HOLDS, 2)
+    assert variation_helps(gaps.PAPER)(seen_twice(("a.png", "b.png"))).evidence.startswith(
+        "gain on unseen pixels +2.25"
+    )
+    assert "significant on 2 of 2" in alpha_follows(gaps.PAPER)(seen_twice(("a.png", "b.png"))).evidence
+
+
+def test_alpha_follows_where_all_maps_of_a_picture_do() -> None:
+    lines = seen_twice(("a.png", "b.png"))
+    chance = {"gradient": 0.7, "p_gradient": 0.4}
+    lines = [{**each, "meaning": chance} if each["observe"] == gaps.OBSERVED[0] else each for each in lines]
+    finding = alpha_follows(gaps.PAPER)(lines)
+    assert finding.outcome == UNDECIDED
+    assert "+0.75 (+0.75 … +0.75), significant on 0 of 2" in finding.evidence
+    low = seen_twice(("a.png", "b.png"), meaning={"gradient": 0.1, "p_gradient": 0.4})
+    assert alpha_follows(gaps.PAPER)(low).outcome == FAILS

@@ -1,7 +1,8 @@
 """How result lines judge a claim of the paper: rows of a study, compared picture by picture.
 
-Rows are compared on the pictures that all of them have. A difference within `CLOSE` or within its spread over the
-pictures is undecided, as is one of a single picture.
+Rows are compared on the pictures that all of them have. A picture counts once, however often it was seen: what it gives
+is averaged first. A difference within `CLOSE` or within its spread over the pictures is undecided, as is one of a
+single picture.
 """
 
 from __future__ import annotations
@@ -73,14 +74,26 @@ def _values(tables: Mapping[str, Numbers], form: str) -> str:
     return ", ".join(f"{row} {format(_mean(table), form)}" for row, table in tables.items())
 
 
+def per_picture(table: Numbers) -> list[float]:
+    """One number for every picture: the mean of all that was seen of it.
+
+    >>> per_picture({("a.png", "random:0.05"): 1.0, ("a.png", "random:0.35"): 2.0, ("b.png", "random:0.05"): 7.0})
+    [1.5, 7.0]
+    """
+    values: dict[str, list[float]] = {}
+    for (image, _), value in table.items():
+        values.setdefault(image, []).append(value)
+    return [statistics.fmean(each) for each in values.values()]
+
+
 def differences(tables: Mapping[str, Numbers], ours: str, theirs: str, sign: int = 1) -> list[float]:
     """By how much one row is above another, picture by picture (below: sign -1)."""
-    return [sign * (value - tables[theirs][key]) for key, value in tables[ours].items()]
+    return per_picture({key: sign * (value - tables[theirs][key]) for key, value in tables[ours].items()})
 
 
 def log_ratios(tables: Mapping[str, Numbers], ours: str, theirs: str) -> list[float]:
     """The logarithm of their number over ours, picture by picture."""
-    return [math.log(tables[theirs][key] / value) for key, value in tables[ours].items()]
+    return per_picture({key: math.log(tables[theirs][key] / value) for key, value in tables[ours].items()})
 
 
 def not_below(differences: Sequence[float], margin: float) -> str:
@@ -176,7 +189,8 @@ def smaller_than_diner(name: str, unit: str, scale: float, close: float) -> Judg
 def alpha_follows(group: str) -> Judge:
     """α is higher where the picture has edges and texture: on every picture, clearly, and not by chance.
 
-    It does not where ρ is low by more than its spread and no more than half of the pictures are significant.
+    It does not where ρ is low by more than its spread and no more than half of the pictures are significant. ρ is a
+    picture's mean over all that was seen of it, and a picture is significant if every one of its maps is.
     """
 
     def judge(lines: Lines) -> Finding:
@@ -186,19 +200,23 @@ def alpha_follows(group: str) -> Judge:
         moved = [line for line in own if line["alpha"]["structure"] is not None and line.get("meaning")]
         if not moved:
             return Finding(UNDECIDED, f"α did not move: its standard deviation is {spread:.1e} channels", pictures)
-        rho = [line["meaning"]["gradient"] for line in moved]
-        significant = [line["meaning"]["p_gradient"] <= LEVEL and line["meaning"]["gradient"] > 0 for line in moved]
+        meanings = by_picture(moved, group, lambda line: line["meaning"])
+        rho = per_picture({key: each["gradient"] for key, each in meanings.items()})
+        doubtful = {
+            image for (image, _), each in meanings.items() if each["p_gradient"] > LEVEL or each["gradient"] <= 0
+        }
+        significant = len(rho) - len(doubtful)
         evidence = (
             f"rank correlation of α with gradient energy over blocks: {statistics.fmean(rho):+.2f} "
-            f"({min(rho):+.2f} … {max(rho):+.2f}), significant on {sum(significant)} of {len(moved)}; "
+            f"({min(rho):+.2f} … {max(rho):+.2f}), significant on {significant} of {len(rho)}; "
             f"α varies by {spread:.2g} channels"
         )
-        if len(moved) < LEAST:
+        if len(rho) < LEAST:
             return Finding(UNDECIDED, evidence, pictures)
-        if all(significant) and min(rho) > CLEAR:
+        if not doubtful and min(rho) > CLEAR:
             return Finding(HOLDS, evidence, pictures)
         low = statistics.fmean(rho) + statistics.stdev(rho) < CLEAR
-        return Finding(FAILS if low and sum(significant) <= len(moved) / 2 else UNDECIDED, evidence, pictures)
+        return Finding(FAILS if low and significant <= len(rho) / 2 else UNDECIDED, evidence, pictures)
 
     return judge
 
@@ -215,12 +233,14 @@ def kept_better(ours: str, base: str) -> Judge:
         from alfilter.analysis.ntk_facts import retention_by_range
 
         tables = shared(lines, (ours, base), lambda line: torch.tensor(line["kernel"]["spectrum"], dtype=torch.float64))
-        retentions = [retention_by_range(spectrum, tables[base][key]) for key, spectrum in tables[ours].items()]
-        middles = [
-            (math.log(low) + math.log(middle)) / 2
-            for each in retentions
-            if (low := each["low"]) and (middle := each["middle"])
-        ]
+        retentions = {key: retention_by_range(spectrum, tables[base][key]) for key, spectrum in tables[ours].items()}
+        middles = per_picture(
+            {
+                key: (math.log(low) + math.log(middle)) / 2
+                for key, each in retentions.items()
+                if (low := each["low"]) and (middle := each["middle"])
+            }
+        )
         words = f"retention against {base}: {math.exp(statistics.fmean(middles)):.3g}"
         return Finding(decided(middles, CLOSE_FACTOR), words, len(middles))
 
