@@ -52,14 +52,20 @@ def early(**values: tuple[float, float]) -> Finding:
     return ahead("al-sine", lambda each: psnr_at(each, 100), "psnr", open_points=OPEN)(lines)
 
 
-def test_who_is_behind_by_less_than_a_guess_changes_is_not_judged() -> None:
+def test_who_is_ahead_or_behind_by_less_than_a_guess_changes_is_not_judged() -> None:
     assert early(**{"al-sine": (24.9, 24.7)}).outcome == HOLDS
     near = early(**{"al-sine": (24.9, 24.7), "mfn": (25.8, 25.6)})
     assert near.outcome == UNDECIDED
     assert near.evidence.endswith("; behind mfn by less than the 2 dB that open points change")
     far = early(**{"al-sine": (19.8, 19.7), "mfn": (25.8, 25.6)})
     assert far.outcome == FAILS
-    assert far.evidence.endswith("; behind mfn; not clearly ahead of siren")
+    assert far.evidence.endswith(
+        "; behind mfn; ahead of pe-mlp by less than the 2 dB that open points change; not clearly ahead of siren"
+    )
+    ahead_by_a_guess = early(**{"al-sine": (24.9, 24.7), "mfn": (24.3, 24.1)})
+    assert ahead_by_a_guess.outcome == UNDECIDED
+    assert ahead_by_a_guess.evidence.endswith("; ahead of mfn by less than the 2 dB that open points change")
+    assert early(**{"al-sine": (24.9, 24.7), "mfn": (22.8, 22.6)}).outcome == HOLDS
 
 
 def holes(ours: tuple[float, float], flat: float = 0.2) -> Lines:

@@ -110,7 +110,7 @@ def ahead(
 ) -> Judge:
     """One of ours is ahead of every other row in a measure.
 
-    open_points: what the paper's open points change of it. Who is behind by less may be so because of a guess.
+    open_points: what the paper's open points change of it. Who is ahead or behind by less may be so because of a guess.
     """
     digits = 2 if name == "psnr" else 4
 
@@ -118,13 +118,19 @@ def ahead(
         tables = shared(lines, (ours, *others), read)
         leads = {row: differences(tables, ours, row, sign) for row in others}
         verdicts = {row: decided(lead, CLOSE[name]) for row, lead in leads.items()}
-        behind = [row for row, each in verdicts.items() if each == FAILS]
-        near = [row for row in behind if -statistics.fmean(leads[row]) <= open_points]
-        verdicts |= dict.fromkeys(near, UNDECIDED)
+        unclear = [row for row, each in verdicts.items() if each == UNDECIDED]
+        guessed = {
+            row: each
+            for row, each in verdicts.items()
+            if each != UNDECIDED and abs(statistics.fmean(leads[row])) <= open_points
+        }
+        verdicts |= dict.fromkeys(guessed, UNDECIDED)
+        less = f"by less than the {open_points:g} dB that open points change"
         words = {
-            "behind {}": [row for row in behind if row not in near],
-            f"behind {{}} by less than the {open_points:g} dB that open points change": near,
-            "not clearly ahead of {}": [row for row, each in verdicts.items() if each == UNDECIDED and row not in near],
+            "behind {}": [row for row, each in verdicts.items() if each == FAILS],
+            f"behind {{}} {less}": [row for row, each in guessed.items() if each == FAILS],
+            f"ahead of {{}} {less}": [row for row, each in guessed.items() if each == HOLDS],
+            "not clearly ahead of {}": unclear,
         }
         notes = [text.format(", ".join(rows)) for text, rows in words.items() if rows]
         pictures = _pictures(tables[ours])
