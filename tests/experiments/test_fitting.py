@@ -10,7 +10,7 @@ from tests.support.commands import picture
 
 from alfilter.errors import UserError
 from alfilter.experiments import STUDIES, Run, execute
-from alfilter.experiments.fitting import check_run, cropped_task, fit_run, prepare_run, reduced_task
+from alfilter.experiments.fitting import check_run, cropped_task, fit_run, prepare_run, reduced_task, thinned
 from alfilter.methods import METHODS, parameter_count
 from alfilter.runs import fit_task
 
@@ -50,6 +50,22 @@ def test_the_line_of_a_run(data: str) -> None:
     assert (line["group"], line["steps"], len(line["curve"])) == ("row", 3, 3)
     assert set(line["metrics"]) == {"psnr", "ssim"}
     assert line["heldout"]["psnr_between"] > 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 59, 60, 61, 119, 120, 121, 122, 200, 541])
+def test_a_thinned_curve_keeps_its_start_and_its_end(count: int) -> None:
+    curve = [[step, 0.5 * step] for step in range(count)]
+    points = thinned(curve)
+    assert points[:1] + points[-1:] == curve[:1] + curve[-1:]
+    assert [step for step, _ in points] == sorted({int(step) for step, _ in points}), "no point twice"
+    assert min(count, 60) <= len(points) <= 121
+
+
+def test_the_curve_of_a_line_ends_where_its_fit_does(data: str) -> None:
+    line = execute(Run("row", "a.png", size=4, method="siren", settings={"width": 4, "depth": 1},
+                       training={"steps": 300}), data)  # fmt: skip
+    assert len(line["curve"]) < 121
+    assert line["curve"][-1][0] == 300
 
 
 def test_params_size_the_method(data: str) -> None:

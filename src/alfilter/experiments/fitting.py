@@ -24,8 +24,18 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
         **fit_line(run, fitted),
         "metrics": scores.metrics,
         "heldout": scores.heldout,
-        "curve": curve[:: max(1, len(curve) // 60)],
+        "curve": thinned(curve),
     }
+
+
+def thinned(curve: list[list[float]], few: int = 60) -> list[list[float]]:
+    """Evenly spread points of a curve, at least `few` where it has as many, and its end.
+
+    >>> thinned([[step, 0.0] for step in (1, 2, 3, 4, 5, 6)], few=2)
+    [[1, 0.0], [4, 0.0], [6, 0.0]]
+    """
+    stride = max(1, len(curve) // few)
+    return curve[::stride] + (curve[-1:] if (len(curve) - 1) % stride else [])
 
 
 def check_run(run: Run) -> None:
