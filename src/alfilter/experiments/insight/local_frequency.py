@@ -9,10 +9,15 @@ what `render` draws of a field that did not learn area means.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from alfilter.experiments.fitting import cropped_task, fit_line, fit_run
 from alfilter.experiments.study import Lines, Run, Study, table
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from alfilter.evaluate import Evaluate
 
 IMAGES = tuple(f"div2k/{number:02d}.png" for number in range(16))
 TUNING_IMAGES = ("kodak/kodim05.png", "kodak/kodim08.png")  # in no other table
@@ -86,7 +91,6 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
 
     from alfilter.analysis.structure import block_means, local_band, shift_test
     from alfilter.encodings.filtered import FilteredEncoding
-    from alfilter.evaluate import pixel_axis, sample_pixels
     from alfilter.metrics.image import psnr
     from alfilter.tasks.pyramid import area_mean
 
@@ -102,10 +106,21 @@ def execute(run: Run, data: str, threads: int = 1) -> dict[str, Any]:
             for share in (2, 4, 8):
                 truth, places = area_mean(truth), area_mean(places)
                 metrics[f"psnr_{share}"] = psnr(field.limited(places, torch.tensor(max(truth.shape[:2]) / 2)), truth)
-                pixels = zip(truth.shape[:2], task.signal.shape, strict=True)
-                means = sample_pixels(field, [pixel_axis(count, 0, whole - 1, whole) for count, whole in pixels])
-                metrics[f"mean_{share}"] = psnr(means, truth)
+                metrics[f"mean_{share}"] = psnr(pixel_means(field, task.signal.shape, share), truth)
     return {**fit_line(run, fitted), "metrics": metrics, "heldout": None}
+
+
+def pixel_means(field: Evaluate, shape: tuple[int, ...], share: int) -> Tensor:
+    """A field's means over pixels of `share` samples along each axis: (n_1 // share, ..., n_d // share, c).
+
+    They are the pixels of `area_mean`: a ragged rim, with fewer samples, is in none of them.
+
+    >>> pixel_means(lambda x: x, (5,), 2).flatten().tolist()
+    [-0.75, 0.25]
+    """
+    from alfilter.evaluate import pixel_axis, sample_pixels
+
+    return sample_pixels(field, [pixel_axis(n // share, 0, n // share * share - 1, n) for n in shape])
 
 
 def _metric(name: str) -> Any:
