@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -87,6 +92,87 @@ def test_helpers_give_results_in_order_and_are_ready_again_after_an_error() -> N
     finally:
         for helper in helpers:
             helper.close()
+
+
+INTERRUPTED = """
+import random, signal, time
+from alfilter.runtime.thread_pool import HelperThread, run_beside
+
+class Stop(KeyboardInterrupt):
+    pass
+
+def interrupt(*_):
+    if armed:
+        raise Stop
+
+def job(number):
+    time.sleep(2e-4)
+    return number
+
+armed, stopped, helpers = False, 0, [HelperThread(), HelperThread()]
+signal.signal(signal.SIGALRM, interrupt)
+for number in range(1500):
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 8e-4))
+        values = run_beside(helpers, [lambda: job(number)] * 3)
+        armed = False
+        assert values == [number] * 3
+    except Stop:
+        stopped += 1
+    armed = False
+    signal.setitimer(signal.ITIMER_REAL, 0)
+assert stopped > 100
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a system with timers that interrupt")
+def test_an_interrupt_at_any_moment_neither_hangs_nor_leaves_an_old_result() -> None:
+    subprocess.run([sys.executable, "-c", INTERRUPTED], timeout=120, check=True)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_an_interrupt_while_waiting_is_raised_once_it_is_over(taken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python runs a signal's handler before a lock is taken, or right after it was."""
+
+    class Interrupted:
+        def __init__(self) -> None:
+            self.lock, self.release, self.left = lock(), lambda: self.lock.release(), 2
+
+        def acquire(self) -> None:
+            self.left -= 1
+            if self.left == 0:
+                if taken:
+                    self.lock.acquire()
+                raise KeyboardInterrupt
+            self.lock.acquire()
+
+    lock, helper, over, gate = threading.Lock, HelperThread(), [], threading.Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "Lock", Interrupted)
+        helper.start(lambda: (gate.wait(), over.append(1)))
+    threading.Timer(0.05, gate.set).start()
+    with pytest.raises(KeyboardInterrupt):
+        helper.result()
+    assert over == [1]
+    helper.start(lambda: 5)
+    assert helper.result() == 5
+    helper.close()
+
+
+def test_a_helper_that_was_started_is_waited_for_when_the_next_is_not() -> None:
+    helpers, over = [HelperThread() for _ in range(2)], []
+
+    def refuse(job: object) -> None:
+        raise KeyboardInterrupt
+
+    helpers[1].start = refuse  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        run_beside(helpers, [int, lambda: (time.sleep(0.05), over.append(1)), int])
+    assert over == [1]
+    assert run_beside(helpers[:1], [lambda: 1, lambda: 2]) == [1, 2]
+    for helper in helpers:
+        helper.close()
 
 
 def test_slices_inside_slices_do_not_wait_for_each_other() -> None:

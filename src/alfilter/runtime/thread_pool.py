@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -98,6 +98,9 @@ def for_slices(function: Callable[[slice], object], count: int, worth_sharing: i
 class HelperThread:
     """A thread that runs one function at a time; waking it and waiting takes two locks, less than half a future's cost.
 
+    An interrupt (Ctrl-C) may come between any two instructions, also right after a lock was taken: what is still to be
+    done is read from the `_Call`, never from a lock.
+
     >>> helper = HelperThread()
     >>> helper.start(lambda: 3)
     >>> helper.result()
@@ -106,69 +109,108 @@ class HelperThread:
     """
 
     def __init__(self) -> None:
-        self._ready, self._done = threading.Lock(), threading.Lock()
+        self._ready = threading.Lock()
         self._ready.acquire()
-        self._done.acquire()
-        self._job: Callable[[], Any] | None = None
-        self._outcome: tuple[Any, BaseException | None] = None, None
+        self._call: _Call | None = None  # until its result is collected
+        self._closed = False
         self._thread = threading.Thread(target=self._serve, name="alfilter", daemon=True)
         self._thread.start()
 
     def start(self, job: Callable[[], Any]) -> None:
-        """Run a function there; `result` must follow."""
-        self._job = job
-        self._ready.release()
+        """Run a function there, after what it still does; `result` must follow."""
+        self.settle()
+        self._call = _Call(job)
+        self._wake()
+
+    def settle(self) -> None:
+        """Wait until nothing runs there, and forget what came of it."""
+        self._wait()
+        self._call = None
+
+    def _wait(self) -> None:
+        """Wait until it is over. An interrupt is raised then, and nobody gets the result."""
+        interrupt: BaseException | None = None
+        while self._call is not None and self._call.outcome is None:
+            try:
+                if self._call.job is not None:  # the interrupt may have come before the thread was woken
+                    self._wake()
+                self._call.done.acquire()
+            except BaseException as raised:
+                interrupt = raised
+        if interrupt is not None:
+            self._call = None
+            raise interrupt
 
     def result(self) -> Any:
         """Wait for it: what it returned, or its error. An interrupt is raised once it is over."""
-        interrupt: BaseException | None = None
-        while True:
-            try:
-                self._done.acquire()
-                break
-            except BaseException as raised:
-                interrupt = raised
-        (value, error), self._outcome = self._outcome, (None, None)
-        error = interrupt or error
+        self._wait()
+        call, self._call = self._call, None
+        assert call is not None, "start comes before result"
+        assert call.outcome is not None
+        value, error = call.outcome
         if error is not None:
             raise error
         return value
 
     def close(self) -> None:
         """End the thread, after what it is doing."""
-        self._job = None
-        self._ready.release()
+        self._closed = True
+        self._wake()
         self._thread.join()
+
+    def _wake(self) -> None:
+        if self._ready.locked():
+            self._ready.release()
 
     def _serve(self) -> None:
         use_one_thread()
-        while True:
+        while not self._closed:
             self._ready.acquire()
-            job, self._job = self._job, None
-            if job is None:
-                return
-            try:
-                self._outcome = job(), None
-            except BaseException as error:
-                self._outcome = None, error
-            del job  # what it refers to may be closed meanwhile
-            self._done.release()
+            self._run()
+
+    def _run(self) -> None:
+        """Run what is there, if anything is: the thread may have been woken twice."""
+        call = self._call
+        if call is not None and call.job is not None:
+            call.run()
+
+
+class _Call:
+    """A function that another thread runs. job: until it begins. outcome: value and error, once it is over.
+
+    done: a lock that is released then.
+    """
+
+    def __init__(self, job: Callable[[], Any]) -> None:
+        self.job: Callable[[], Any] | None = job
+        self.outcome: tuple[Any, BaseException | None] | None = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        job, self.job = self.job, None
+        assert job is not None
+        outcome: tuple[Any, BaseException | None]
+        try:
+            outcome = job(), None
+        except BaseException as error:
+            outcome = None, error
+        del job  # what it refers to may be closed as soon as the outcome is there
+        self.outcome = outcome
+        self.done.release()
 
 
 def run_beside(helpers: Sequence[HelperThread], jobs: Sequence[Callable[[], R]]) -> list[R]:
     """The results of all jobs, the first of which runs in this thread; the first error is raised once all are over."""
-    for helper, job in zip(helpers, jobs[1:], strict=True):
-        helper.start(job)
-    outcomes: list[tuple[Any, BaseException | None]] = []
-    for run in (jobs[0], *(helper.result for helper in helpers)):
-        try:
-            outcomes.append((run(), None))
-        except BaseException as raised:
-            outcomes.append((None, raised))
-    for _, error in outcomes:
-        if error is not None:
-            raise error
-    return [value for value, _ in outcomes]
+    try:
+        for helper, job in zip(helpers, jobs[1:], strict=True):
+            helper.start(job)
+        return [jobs[0](), *(helper.result() for helper in helpers)]
+    except BaseException:
+        for helper in helpers:
+            with suppress(BaseException):
+                helper.settle()
+        raise
 
 
 def use_one_thread() -> None:
