@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +18,8 @@ from alfilter.methods import build
 from alfilter.signals import GridSignal, ShapeSignal
 from alfilter.tasks import SdfTask
 from alfilter.tasks.shape_sampling import SAMPLINGS, scatter
-from alfilter.training import fit
+from alfilter.training import fit, loop
+from alfilter.training.stopping import measured_quality
 
 
 def small(**options: int) -> SdfTask:
@@ -102,6 +106,37 @@ def test_the_end_of_a_fit_measures_nothing_again(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(task, "_next", lambda *where, **words: measured.append(where) or plain(*where, **words))
     fit(field, task, steps=40, batch=128, seed=5)
     assert len(measured) == len(set(measured)) <= 5
+
+
+def trained(monkeypatch: pytest.MonkeyPatch, **setting: Any) -> tuple[list[tuple[int, int]], list[torch.Tensor]]:
+    """The blocks that a fit measures, by seed and number, and the parameters that it ends with."""
+    task, field = small(block=4096, reuse=16), build("siren", in_dim=3, out_dim=1, width=8, depth=1, seed=1)
+    measured: list[tuple[int, int]] = []
+    plain = task._next
+    monkeypatch.setattr(task, "_next", lambda *where, **words: measured.append(where) or plain(*where, **words))
+    fit(field, task, steps=100, batch=2048, seed=5, **setting)
+    return measured, [parameter.detach().clone() for parameter in field.parameters()]
+
+
+def test_a_look_at_the_quality_measures_one_block_and_leaves_the_training_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, parameters = trained(monkeypatch)
+    looks: list[float] = []
+    monkeypatch.setattr(loop, "measured_quality", lambda *args: looks.append(measured_quality(*args)) or -math.inf)
+    looked, same = trained(monkeypatch, until=-100.0)
+    assert len(looks) == 5
+    assert len(looked) == len(set(looked))
+    assert len(plain) > 3
+    assert set(looked) == {*plain, (5 ^ 0x60A1, 0)}
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(same, parameters, strict=True))
+
+
+def test_few_seeds_keep_their_blocks() -> None:
+    task = small()
+    for seed in range(9):
+        loaded(task, 0, seed)
+        loaded(task, 40, seed)
+    assert {seed for seed, _ in task._blocks} == {6, 7, 8}
+    assert len(task._blocks) <= 3 * 3
 
 
 def test_batches_are_even() -> None:

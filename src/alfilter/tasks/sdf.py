@@ -32,6 +32,7 @@ from alfilter.tasks.shape_sampling import SAMPLINGS, SOURCE, Sampling, scatter
 BATCH = 10_000
 RESOLUTION = 256  # of the surface that is scored
 _JUDGED = 40_000  # samples of the distance's error
+_SEEDS = 3  # whose blocks are kept: those of a fit's steps, of a look at its quality, and of an adaptation
 
 
 class SdfTask(Task):
@@ -75,9 +76,12 @@ class SdfTask(Task):
         self.block, self.reuse, self.window = block, reuse, window
         self.sampling = SOURCE
         self._is_worker = False
-        self._blocks: dict[tuple[int, int], Chunk] = {}
+        self._blocks: dict[tuple[int, int], Chunk] = {}  # by seed and number
+        self._seeds: list[int] = []  # whose blocks are there, the last used at the end
         self._coming: dict[tuple[int, int], Future[Chunk]] = {}
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="alfilter-samples")
+        self._thread = ThreadPoolExecutor(  # made inside a step, whose flushing of denormals it would take over
+            1, "alfilter-samples", torch.set_flush_denormal, (False,)
+        )
         self._worker: DistanceWorker | None = None
         self._table: Tensor | None = None  # the blocks of the window, in memory that helping processes see
         self._there: tuple[int, int] | None = None  # the seed and the newest block of the table
@@ -222,7 +226,10 @@ class SdfTask(Task):
         return step // lasts, step % lasts >= lasts // 4
 
     def _gather(self, seed: int, newest: int) -> None:
-        """Put the last `window` blocks up to `newest` into the table, (n, 5); older ones are dropped."""
+        """Put the last `window` blocks up to `newest` into the table, (n, 5); older ones are dropped.
+
+        A look at samples of another seed in between leaves the blocks as they are: measuring takes longer than steps.
+        """
         if self._there == (seed, newest):
             return
         blocks = [self._ready(seed, number) for number in range(max(0, newest - self.window + 1), newest + 1)]
@@ -231,7 +238,9 @@ class SdfTask(Task):
             self._table = shared_copy(torch.empty(self.window * self._rows, rows.shape[1]))
         self._table[: len(rows)].copy_(rows)
         self._there = seed, newest
-        for key in [k for k in self._blocks if k[0] != seed or k[1] <= newest - self.window]:
+        self._seeds = [*(each for each in self._seeds if each != seed), seed][-_SEEDS:]
+        past = newest - self.window
+        for key in [k for k in self._blocks if k[0] not in self._seeds or (k[0] == seed and k[1] <= past)]:
             del self._blocks[key]
 
     @property
