@@ -240,6 +240,18 @@ def test_one_finger_paints_and_two_zoom(browser: Any, folder: Path) -> None:
     touch("touchStart", (x, y))
     touch("touchStart", (x, y), (x + 50, y))  # the first dab of what became a pinch is taken back
     assert page.evaluate("alfilter.steering.undos.length") == 1
+    touch("touchEnd")
+    painted_once = page.evaluate("[...alfilter.steering.offset.values]")
+    touch("touchStart", (x, y))
+    touch("touchMove", (x - 60, y))
+    page.wait_for_timeout(300)  # so are all of a finger that moved and was held
+    assert page.evaluate("[...alfilter.steering.offset.values]") != painted_once
+    touch("touchStart", (x - 60, y), (x + 50, y))
+    assert page.evaluate("[...alfilter.steering.offset.values]") == painted_once
+    assert page.evaluate("alfilter.steering.undos.length") == 1
+    touch("touchEnd")
+    touch("touchStart", (x, y))
+    touch("touchStart", (x, y), (x + 50, y))
     touch("touchMove", (x, y), (x + 100, y))
     touch("touchEnd")
     assert page.evaluate("alfilter.view.zoom") == pytest.approx(2 * ZOOM, rel=0.05)

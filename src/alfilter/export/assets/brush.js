@@ -18,18 +18,20 @@ function brushAmount(share, axis) {
 class Gesture {
   // radius: says the brush's radius. put: takes the place of a dab (column and row) and the name of its gesture.
   constructor({ radius, put }) {
-    Object.assign(this, { radius, put, active: false, name: null, dabs: 0 });
+    Object.assign(this, { radius, put, active: false, name: null });
   }
 
   begin(place) {
     this.name = `${Date.now()}-${Math.random()}`; // kept by every dab: those of one gesture are undone together
     this.active = true;
-    this.dabs = 0;
     clearInterval(this.timer);
     this.dab(place);
     this.timer = setInterval(() => this.dab(this.at), HELD);
   }
 
+  // Dabs a third of the radius apart on the way from the last one to the pointer. `at` stays at the last dab, up to a
+  // third of the radius behind the pointer: moved on to it, many short moves would leave no dab at all. After a jump of
+  // more than 64 dabs the rest of the way is left to the next move.
   to(place) {
     if (!this.active) return;
     const gap = this.radius() / 3, [x, y] = this.at, away = Math.hypot(place[0] - x, place[1] - y);
@@ -38,7 +40,6 @@ class Gesture {
 
   dab(place) {
     this.at = place;
-    this.dabs++;
     this.put(place, this.name);
   }
 

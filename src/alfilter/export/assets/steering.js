@@ -60,11 +60,11 @@ class Steering {
     this.turned();
   }
 
-  // a second finger zooms: what the first one did on its way is taken back
+  // a second finger zooms: what the first one painted on its way, however long it was down, is taken back
   interrupt() {
-    const { active, dabs } = this.gesture;
+    const { active, name } = this.gesture;
     this.gesture.end();
-    if (active && dabs === 1) this.undo();
+    if (active && this.undos.at(-1)?.name === name) this.undo();
   }
 
   get isLowering() {
