@@ -9,11 +9,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from scipy.spatial import cKDTree
+from tests.support.processor import cloud_with_no_tree_of_zeros, flushes_denormals, shrink
+from torch import Tensor, nn
 
 from alfilter.evaluate import axis_coords, distances_at, sample_axes, sample_grid, sampling
 from alfilter.evaluate.sampling import POINTS, in_passes
 from alfilter.methods import build
+from alfilter.runtime.thread_pool import flushed_denormals
 from alfilter.signals import grid_coords
 
 
@@ -76,3 +79,38 @@ def test_points_are_evaluated_independently_of_each_other() -> None:
     together = distances_at(field, points)
     assert np.array_equal(together[123:456], distances_at(field, points[123:456]))
     assert distances_at(field, points[:0]).shape == (0,)
+
+
+class Shrinking(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.offset = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.full((len(x), 1), float(shrink() > 0))
+
+
+@flushes_denormals
+@pytest.mark.parametrize("threads", [1, 2])
+def test_fields_flush_denormals_and_functions_do_not(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "POINTS", 64)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for outside in (False, True):
+            with flushed_denormals(outside):
+                assert sample_grid(Shrinking(), (16, 16)).max() == 0
+                assert sample_grid(lambda x: Shrinking()(x), (16, 16)).min() > 0
+                assert (shrink() == 0) == outside
+    finally:
+        torch.set_num_threads(before)
+
+
+@flushes_denormals
+def test_a_function_may_make_a_tree_of_points() -> None:
+    cloud = cloud_with_no_tree_of_zeros()
+
+    def nearest(x: Tensor) -> Tensor:
+        return torch.from_numpy(cKDTree(cloud).query(x.numpy())[0])[:, None]
+
+    assert sample_grid(nearest, (8, 8)).shape == (8, 8, 1)

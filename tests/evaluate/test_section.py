@@ -7,6 +7,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.processor import flushes_denormals, shrink
+from torch import Tensor, nn
 
 from alfilter.errors import UserError
 from alfilter.evaluate import LAYOUTS, Section, sample_axes, sample_grid
@@ -44,6 +46,18 @@ def test_a_plane_of_a_grid_is_the_grids(down: int, right: int, data: st.DataObje
     axes = [torch.linspace(-1, 1, n) for n in section.size]
     drawn = sample_axes(section.through(waves), axes)
     assert torch.allclose(drawn, expected if down < right else expected.transpose(0, 1), atol=1e-6)
+
+
+@flushes_denormals
+def test_a_field_s_plane_flushes_denormals_as_the_field_does() -> None:
+    class Shrinking(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            assert x.shape[1] == 3
+            return torch.full((len(x), 1), float(shrink() > 0))
+
+    section = Section((5, 3, 9), (1, 2), (2.0,))
+    assert sample_grid(section.through(Shrinking()), section.size).max() == 0
+    assert sample_grid(section.through(lambda x: Shrinking()(x)), section.size).min() > 0
 
 
 def test_every_layout_shows_planes_of_its_own_axes() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.processor import cloud_with_no_tree_of_zeros, flushes_denormals
 
 from alfilter.inpainting.points import near_places, places_between, spread
+from alfilter.runtime.thread_pool import flushed_denormals
 
 
 def cloud(count=300, dims=2, seed=0):
@@ -105,3 +107,15 @@ def test_smoothing_does_not_depend_on_the_number_of_points():
         places = cloud(200, seed=3) * 0.9
         errors.append(np.sqrt(np.mean((spread(points, noisy, places) - places[:, :1]) ** 2)))
     assert max(errors) < 0.16
+
+
+@flushes_denormals
+def test_denormals_may_be_flushed_around_it():
+    """A step of training, where a filling is first asked for, flushes them."""
+    points = cloud_with_no_tree_of_zeros()
+    on_a_line = points[10:]
+    for some in (points, on_a_line):
+        expected = near_places(some), spread(some, some, some / 2)
+        with flushed_denormals():
+            found = near_places(some), spread(some, some, some / 2)
+        assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.processor import cloud_with_no_tree_of_zeros, flushes_denormals
 from tests.support.shapes import ball, cube, trimesh, union
 
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.repair import Triangles
 from alfilter.metrics.shape import chamfer, compare, iou, nearest, surface_samples
+from alfilter.runtime.thread_pool import flushed_denormals
 
 
 def moved(mesh: tuple[np.ndarray, np.ndarray], by: tuple[float, float, float]) -> Triangles:
@@ -72,3 +74,10 @@ def test_a_reference_with_a_hole_is_wound() -> None:
 def test_samples_lie_on_the_surface() -> None:
     points, normals = surface_samples(Triangles(*cube()), 500, np.random.default_rng(0))
     assert (points * normals).sum(axis=1) == pytest.approx(np.ones(500))
+
+
+@flushes_denormals
+def test_samples_are_searched_where_denormals_are_flushed() -> None:
+    cloud = cloud_with_no_tree_of_zeros()
+    with flushed_denormals():
+        assert nearest(cloud, cloud)[0].max() == 0

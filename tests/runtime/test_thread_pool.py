@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from tests.support.processor import flushes_denormals
+from tests.support.processor import flushes_denormals, shrink
 
 from alfilter.runtime.thread_pool import (
     HelperThread,
+    _pool,
     flushed_denormals,
     for_slices,
     parallel_map,
@@ -196,19 +197,25 @@ def test_flushing_comes_back_as_it_was() -> None:
 
 
 @flushes_denormals
-def test_denormals_are_flushed_where_samples_are_computed_and_nowhere_else() -> None:
-    """Not between the steps: what others compute there may rest on them."""
-    with single_threaded_ops():
+@pytest.mark.parametrize("count", [1, 2])
+def test_denormals_are_numbers_in_what_is_mapped_wherever_it_is(count: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    _pool.cache_clear()  # threads made from here on
+    try:
+        with flushed_denormals():
+            assert all(value > 0 for value in parallel_map(lambda _: shrink(), [0, 1, 2]))
+            assert shrink() == 0
         assert shrink() > 0
-        assert parallel_map(lambda _: shrink(), [0, 1]) == [0, 0]
-        assert shrink() > 0
-    with ThreadPoolExecutor(1, initializer=use_one_thread) as pool:
-        assert pool.submit(shrink).result() == 0
+    finally:
+        torch.set_num_threads(before)
+
+
+@flushes_denormals
+def test_helpers_flush_denormals_and_other_threads_do_not() -> None:
+    with flushed_denormals(), ThreadPoolExecutor(1, initializer=use_one_thread) as pool:
+        assert pool.submit(shrink).result() > 0
     helper = HelperThread()
     helper.start(shrink)
     assert helper.result() == 0
     helper.close()
-
-
-def shrink() -> float:
-    return float((torch.full((64,), 2e-38) * 1e-3).sum())

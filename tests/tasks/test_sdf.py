@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.support.processor import flushes_denormals, shrink
 from tests.support.shapes import ball, cube
 
 from alfilter.errors import UserError
@@ -15,6 +16,7 @@ from alfilter.geometry.distance import signed_distance
 from alfilter.geometry.distance_worker import DistanceWorker
 from alfilter.geometry.strays import Clearance
 from alfilter.methods import build
+from alfilter.runtime.thread_pool import flushed_denormals
 from alfilter.signals import GridSignal, ShapeSignal
 from alfilter.tasks import SdfTask
 from alfilter.tasks.shape_sampling import SAMPLINGS, scatter
@@ -128,6 +130,20 @@ def test_a_look_at_the_quality_measures_one_block_and_leaves_the_training_s(monk
     assert len(plain) > 3
     assert set(looked) == {*plain, (5 ^ 0x60A1, 0)}
     assert all(torch.equal(ours, theirs) for ours, theirs in zip(same, parameters, strict=True))
+
+
+@flushes_denormals
+def test_blocks_are_measured_where_denormals_are_numbers_though_a_step_flushes_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task, seen = small(), []
+    plain = task._next
+    monkeypatch.setattr(task, "_next", lambda *where, **words: seen.append(shrink()) or plain(*where, **words))
+    with flushed_denormals():
+        task._ask(0, 1)  # the first thing that its thread does
+        task._ready(0, 1)
+    assert len(seen) == 1
+    assert seen[0] > 0
 
 
 def test_few_seeds_keep_their_blocks() -> None:

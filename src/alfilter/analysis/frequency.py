@@ -15,6 +15,7 @@ from alfilter.core import band_response
 from alfilter.encodings import FilteredEncoding
 from alfilter.errors import UserError
 from alfilter.evaluate import distances_at, sample_grid
+from alfilter.runtime.thread_pool import flushed_denormals
 
 _LEAST = 1e-12  # cycles across the domain
 
@@ -72,7 +73,7 @@ def capped(field: Field, cycles: float) -> Callable[[Tensor], Tensor]:
     """
     filter_of(field)  # a method without one is refused here
     limit = torch.tensor(float(cycles))
-    return lambda x: field.limited(x, limit)
+    return flushed_denormals()(lambda x: field.limited(x, limit))
 
 
 def alpha_map(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
@@ -105,7 +106,8 @@ def cut_offs_at(encoding: FilteredEncoding, points: NDArray[Any]) -> NDArray[np.
 def response_maps(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
     """H̄_j(α(x)) of every dyadic scale or grid level j on a regular grid over the domain: (L, *shape)."""
     device = encoding.alpha.values.device
-    return sample_grid(lambda x: encoding.responses(x.to(device)), shape).movedim(-1, 0)
+    responses = flushed_denormals()(lambda x: encoding.responses(x.to(device)))
+    return sample_grid(responses, shape).movedim(-1, 0)
 
 
 def pass_band(alpha: Tensor, channels: int, bandwidth: float, kappa: float) -> tuple[Tensor, Tensor, Tensor]:

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from alfilter.evaluate.scores import Evaluate
+from alfilter.evaluate.scores import Evaluate, flushing
 from alfilter.geometry.strays import Clearance, without_strays
 from alfilter.geometry.surface import Surface, extract
 from alfilter.runtime.stages import advance
@@ -93,13 +93,15 @@ def in_passes(field: Evaluate, total: int, places: Callable[[int, int], Tensor])
     places: coordinates (n, d) of the places `first` to `first + n`, asked as places(first, n).
     """
 
+    values_of = flushing(field)
+
     def run(first: int) -> Tensor:
         count = min(POINTS, total - first)
         x = places(first, count)
         padding = -count % _ROWS
         padded = torch.cat((x, x[-1:].expand(padding, -1))) if padding else x
         with torch.inference_mode():
-            values = field(padded)[:count].cpu()
+            values = values_of(padded)[:count].cpu()
         advance(count)
         return values
 

@@ -7,9 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
+
+from alfilter.runtime.thread_pool import flushed_denormals
 
 Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
+
+
+def flushing(field: Evaluate) -> Evaluate:
+    """A field that takes denormals for zero while it is evaluated; other functions are left alone.
+
+    These may rest on denormals: scipy's trees of points do.
+    """
+    if not isinstance(field, nn.Module):
+        return field
+    module = field
+    return flushed_denormals()(lambda x: module(x))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import numpy as np
 
 from alfilter.errors import need
 from alfilter.geometry.mesh_search import MeshSearch, can_search
-from alfilter.geometry.points import Array, Index, curve_order
-from alfilter.runtime.thread_pool import flushed_denormals
+from alfilter.geometry.points import Array, Index, curve_order, point_tree
 
 
 class MeshDistance:
@@ -110,9 +109,6 @@ def nearest_points(points: Array, cloud: Array, count: int) -> tuple[Array, Inde
     >>> nearest_points(np.array([[0.0, 0, 0]]), np.array([[3.0, 0, 0], [1, 0, 0]]), 8)[0].tolist()
     [[1.0, 3.0]]
     """
-    from scipy.spatial import cKDTree
-
     k = min(count, len(cloud))
-    with flushed_denormals(False):
-        distance, index = cKDTree(cloud).query(points, k=k)
+    distance, index = point_tree(cloud).query(points, k=k)
     return np.reshape(distance, (len(points), k)), np.reshape(index, (len(points), k)).astype(np.int64)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from alfilter.runtime.thread_pool import flushed_denormals
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 _BITS = 7  # of the curve that orders queries: neighbours visit the same branches of a tree
+
+
+@flushed_denormals(False)
+def point_tree(points: Array) -> Any:
+    """scipy's tree of points (n, d), made in a thread that may take denormals for zero.
+
+    A cut just above the least coordinate, where that is 0, is the number next to 0: were it 0 too, all points would be
+    on one side, and the tree would never end.
+
+    >>> point_tree(np.array([[3.0, 0, 0], [1, 0, 0]])).query(np.zeros(3))
+    (1.0, 1)
+    """
+    from scipy.spatial import cKDTree
+
+    return cKDTree(points)
 
 
 def curve_order(points: Array, bits: int = _BITS) -> Index:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from alfilter.inpainting.lattice import DIAGONAL, STRAIGHT, centres, is_lattice, settled
 from alfilter.kernels.dispatch import kernels_available, load_kernels
-from alfilter.runtime.thread_pool import parallel_map
+from alfilter.runtime.thread_pool import flushed_denormals, parallel_map
 
 Array = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -264,6 +264,7 @@ class _System:
         self._apply(v, self.strides, self.weights, out)
         return out
 
+    @flushed_denormals()
     def solve(self, channel: tuple[Array, Array]) -> Array:
         """One channel: (n,) the seen values and zeros, and (n,) where to begin."""
         known, start = channel

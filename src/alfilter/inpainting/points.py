@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alfilter.config import Density
+from alfilter.runtime.thread_pool import flushed_denormals
 
 Array = NDArray[np.float64]
 
@@ -39,6 +40,7 @@ def places_between(points: Array) -> Array:
     return np.concatenate((nodes, near_places(points)))
 
 
+@flushed_denormals(False)  # a tree of points never ends where the number next to 0 is 0
 def near_places(points: Array) -> Array:
     """Places as dense as the points: a random point, moved by about the distance to its neighbours.
 
@@ -84,6 +86,7 @@ def spread(points: Array, values: Array, places: Array, weights: Array | None = 
     return _splines(points, values, weights, places, *min(_KINDS, key=error))
 
 
+@flushed_denormals(False)
 def _splines(
     points: Array, values: Array, weights: Array, places: Array, kernels: tuple[str, ...], smoothing: float
 ) -> Array:
@@ -103,6 +106,7 @@ def _splines(
     return np.asarray(np.clip(interpolated, low - margin, high + margin), dtype=np.float64)
 
 
+@flushed_denormals(False)
 def _nearest(points: Array, values: Array, places: Array) -> Array:
     from scipy.spatial import cKDTree
 

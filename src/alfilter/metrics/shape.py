@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from alfilter.geometry.distance import MeshDistance
 from alfilter.geometry.occupancy import occupied
-from alfilter.geometry.points import Array, Index
+from alfilter.geometry.points import Array, Index, point_tree
 from alfilter.geometry.repair import Triangles, face_normals
 from alfilter.runtime.thread_pool import workers
 
@@ -81,9 +81,7 @@ class Samples:
     """Points that are searched more than once: their tree is built once, and queries are shared among the cores."""
 
     def __init__(self, points: Array) -> None:
-        from scipy.spatial import cKDTree
-
-        self._tree = cKDTree(points)
+        self._tree = point_tree(points)
 
     def nearest(self, queries: Array) -> tuple[Array, Index]:
         """The distance to, and the number of, the nearest sample for every query."""

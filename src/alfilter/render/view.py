@@ -13,6 +13,7 @@ from alfilter.analysis import capped, samples_across
 from alfilter.errors import UserError
 from alfilter.evaluate import PixelAxis, pixel_axis
 from alfilter.methods import Field
+from alfilter.runtime.thread_pool import flushed_denormals
 
 _MAX_PIXELS = 120_000_000  # of a rendered picture
 
@@ -98,7 +99,7 @@ def drawn_output(field: Field, view: View, axes: Sequence[PixelAxis]) -> Callabl
     count = len(field.outputs(torch.zeros(1, field.in_dim)))
     if not 1 <= level <= count:
         raise UserError(f"level must be between 1 and {count} for {field.spec.get('method')}, got {level}")
-    return lambda x: field.outputs(x)[level - 1]
+    return flushed_denormals()(lambda x: field.outputs(x)[level - 1])
 
 
 def refuse_views(field: Field, view: View) -> None:

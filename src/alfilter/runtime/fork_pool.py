@@ -168,7 +168,7 @@ class ForkPool(Generic[M, R]):
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 _close_all_but(theirs.fileno())
                 gc.freeze()  # collecting inherited objects would copy their pages
-                use_one_thread()
+                use_one_thread(flushed=True)
                 enter()
                 _serve(partial(self._share, worker), theirs)
             finally:

@@ -66,9 +66,12 @@ def flushed_denormals(flushed: bool = True) -> Iterator[None]:
 
 
 def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
-    """`[function(item) for item in items]`, on up to `workers()` threads, in order; the first error is raised."""
+    """`[function(item) for item in items]`, on up to `workers()` threads, in order; the first error is raised.
+
+    Denormals are numbers there: a function that may flush them says so itself.
+    """
     if workers() == 1 or len(items) <= 1:
-        with flushed_denormals():  # as the threads do
+        with flushed_denormals(False):  # as in the threads
             return [function(item) for item in items]
     return list(_pool(workers()).map(function, items))
 
@@ -163,7 +166,7 @@ class HelperThread:
             self._ready.release()
 
     def _serve(self) -> None:
-        use_one_thread()
+        use_one_thread(flushed=True)
         while not self._closed:
             self._ready.acquire()
             self._run()
@@ -213,14 +216,15 @@ def run_beside(helpers: Sequence[HelperThread], jobs: Sequence[Callable[[], R]])
         raise
 
 
-def use_one_thread() -> None:
-    """Run torch's operations in the calling thread on one core, and flush denormals to zero.
+def use_one_thread(flushed: bool = False) -> None:
+    """Run torch's operations in the calling thread on one core, and flush denormals to zero or not.
 
-    torch keeps that number per thread, but when a thread first asks for it, it is set to what any thread set last.
+    torch keeps that number per thread, but when a thread first asks for it, it is set to what any thread set last. And
+    a thread flushes if the one that made it did.
     """
     torch.get_num_threads()
     torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    torch.set_flush_denormal(flushed)
 
 
 @cache

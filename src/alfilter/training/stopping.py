@@ -6,7 +6,7 @@ import torch
 
 from alfilter.config import Training
 from alfilter.methods import Field
-from alfilter.runtime.thread_pool import parallel_map
+from alfilter.runtime.thread_pool import flushed_denormals, parallel_map
 from alfilter.tasks.base import Task
 from alfilter.training.checkpoint import Position
 from alfilter.training.gradient import on_device
@@ -40,8 +40,8 @@ def measured_quality(field: Field, task: Task, setting: Training, seed: int) -> 
     size = min(task.batch_size(None), _SAMPLES)
 
     def loss(piece: object) -> tuple[float, int]:
-        with torch.no_grad():
-            x, y = on_device(task.load(piece), field)
+        x, y = on_device(task.load(piece), field)
+        with torch.no_grad(), flushed_denormals():
             return task.loss(field(x), y).item(), len(x)
 
     parts = parallel_map(loss, task.pieces(0, seed ^ 0x60A1, size, setting.micro))

@@ -18,6 +18,7 @@ from alfilter.evaluate import LAYOUTS, Layout
 from alfilter.methods import METHODS, Field, parameter_count
 from alfilter.networks import Bacon, LevelDecoder
 from alfilter.runs.folder import RunFolder
+from alfilter.runtime.thread_pool import flushed_denormals
 from alfilter.training import load
 from alfilter.viewer.filter_facts import filter_facts
 from alfilter.viewer.steering import Box, Brush, paint, refined_shape, steered, with_offset
@@ -212,7 +213,7 @@ class Detail:
         level, cap = self.level, self.cap
         if cap is not None:
             return capped(drawn, cap * samples_across(drawn.signal["shape"]))
-        return drawn if level is None else lambda x: drawn.outputs(x)[level - 1]
+        return drawn if level is None else flushed_denormals()(lambda x: drawn.outputs(x)[level - 1])
 
 
 def check_same_size(file: Path, drawn: Field, first: Field) -> None:

@@ -86,8 +86,7 @@ def agreement(surface: Any, reference: Any, count: int = 40_000) -> dict[str, fl
 
     How much a place bends: one minus the length of the mean of the normals of its 16 nearest samples.
     """
-    from scipy.spatial import cKDTree
-
+    from alfilter.geometry.distance import nearest_points
     from alfilter.metrics.shape import nearest, surface_samples
 
     rng = np.random.default_rng(0)
@@ -95,7 +94,7 @@ def agreement(surface: Any, reference: Any, count: int = 40_000) -> dict[str, fl
     ours, our_normals = surface_samples(surface, count, rng)
     _, index = nearest(theirs, ours)
     agree = np.abs((their_normals * our_normals[index]).sum(axis=1))
-    _, around = cKDTree(theirs).query(theirs, 16)
+    _, around = nearest_points(theirs, theirs, 16)
     bend = 1 - np.linalg.norm(their_normals[around].mean(axis=1), axis=1)
     return {
         "normals_smooth": float(agree[bend <= np.quantile(bend, 0.5)].mean()),
