@@ -210,8 +210,9 @@ SHAPE = Preset(
     {"levels": 12, "base": 8, "finest": 256, "table": 17},
     {**RECIPE, "sampling": "graded", "lr_encoding": 1e-2},
 )
-# `alfilter experiment equal-search`: few parameters are best in many levels of two features, most of them hashed, below
-# a sine network: it tells places that share rows apart better than ReLU
+# `alfilter experiment equal-search`: few parameters are best in levels of two features, most of them hashed, below a
+# sine network: it tells places that share rows apart better than ReLU. How many levels are best, 10 to 17, differs by
+# size without an order; with two per octave a fit is near the best of them
 _COARSEST = 4  # cells of the coarsest grid where the size is met exactly by the largest table that fits
 FEW_ROWS: dict[str, Any] = {
     "features": 2, "density": 0.71, "aligned": True, "base": _COARSEST, "depth": 2,

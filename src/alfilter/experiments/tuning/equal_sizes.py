@@ -1,7 +1,8 @@
-"""al-grid and hash-grid at equal sizes: one search for both, on a picture that is in no table.
+"""al-grid and hash-grid at equal sizes: one search for both, on a picture that `minute-equal` has not.
 
 Two rounds are the same for both methods: how many levels a size is spent on, then the rates. A third changes the
-filter, which hash-grid does not have. `minute-equal` and the presets `small` take what is found.
+filter, which hash-grid does not have. `minute-equal` takes what is found; the presets `small`, which are for every
+number of parameters, have its rates and its network.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ TRAINING: dict[str, Any] = {"lr": 1e-2, "lr_encoding": 8e-2, "beta2": 0.95}
 FILTER_OPTIONS: dict[str, Any] = {"rate": 0.02, "kappa": 4.0}
 FILTER_TRAINING: dict[str, Any] = {"parsimony": 0.02, "settle": 0.8}
 CHANGES: tuple[dict[str, Any], ...] = ({"lr": 5e-3, "lr_encoding": 4e-2},)
-FILTER_CHANGES: tuple[dict[str, Any], ...] = ({"parsimony": 0.1}, {"nodes": 0.5})
+FILTER_CHANGES: tuple[dict[str, Any], ...] = ({"parsimony": 0.1}, {"nodes": 0.5}, {"rate": 0.005})
 # the best of `LEVELS`, from which the other rounds depart, and the best change of these
 BEST: Mapping[str, Mapping[int, int]] = {
     "al-grid": {60_000: 13, 133_000: 13, 400_000: 16},
@@ -96,10 +97,10 @@ def setting(name: str, size: int, about: int, change: Mapping[str, Any]) -> tupl
     sizes, filtered = SIZES[size], name == "al-grid"
     nodes = round(sizes.nodes * change.get("nodes", 1)) if filtered else 0
     options = {**NETWORK, "table": sizes.table, "finest": sizes.finest, **levels_of(size, sizes, about, nodes)}
-    options |= {**FILTER_OPTIONS, "grid": nodes} if filtered else {}
-    training = {**TRAINING, **(FILTER_TRAINING if filtered else {}), **change}
-    training.pop("nodes", None)
-    return options, training
+    if filtered:
+        options |= {name: change.get(name, usual) for name, usual in FILTER_OPTIONS.items()} | {"grid": nodes}
+    training = {**TRAINING, **(FILTER_TRAINING if filtered else {})}
+    return options, training | {name: value for name, value in change.items() if name in training}
 
 
 def best(lines: Lines) -> Lines:

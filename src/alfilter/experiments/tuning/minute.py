@@ -1,4 +1,4 @@
-"""`default` of every method for one minute at 512×512: the line search of `tuning`, on a whole picture of no table.
+"""`default` of every method for one minute at 512×512: the line search of `tuning`, on one whole picture.
 
 It starts where the search on 96×96 pixels ended, for three methods where sixteen random draws on the same picture did,
 and also moves the size of a batch. Every trial has the same time of one core. The grids with a node on every sample
@@ -14,7 +14,7 @@ from alfilter.experiments.fitting import cropped_task
 from alfilter.experiments.study import Lines, Run, Study
 from alfilter.experiments.tuning.methods import SEARCHES, Axis, Search, search_line, search_table
 
-IMAGE = "div2k/06.png"
+IMAGE = "div2k/06.png"  # also the seventh of the study `minute`, where it favours no method: all are searched on it
 SECONDS = 12.0  # of one core, per trial: a tenth of a minute on two
 TRIALS = 10
 GRIDS = ("hash-grid", "al-grid")
