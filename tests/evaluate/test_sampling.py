@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from tests.support.processor import cloud_with_no_tree_of_zeros, flushes_denormals, shrink
 from torch import Tensor, nn
 
-from alfilter.evaluate import axis_coords, distances_at, sample_axes, sample_grid, sampling
+from alfilter.evaluate import Section, axis_coords, distances_at, sample_axes, sample_grid, sample_points, sampling
 from alfilter.evaluate.sampling import POINTS, in_passes
 from alfilter.methods import build
 from alfilter.runtime.thread_pool import flushed_denormals
@@ -82,10 +82,6 @@ def test_points_are_evaluated_independently_of_each_other() -> None:
 
 
 class Shrinking(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.offset = nn.Parameter(torch.zeros(1))
-
     def forward(self, x: Tensor) -> Tensor:
         return torch.full((len(x), 1), float(shrink() > 0))
 
@@ -114,3 +110,34 @@ def test_a_function_may_make_a_tree_of_points() -> None:
         return torch.from_numpy(cKDTree(cloud).query(x.numpy())[0])[:, None]
 
     assert sample_grid(nearest, (8, 8)).shape == (8, 8, 1)
+
+
+@pytest.mark.parametrize("method", ["siren", "al-grid", "hash-grid"])
+def test_no_places_have_as_many_numbers_as_a_value(method: str) -> None:
+    field = build(method, in_dim=2, out_dim=3, samples=(16, 16))
+    assert sample_points(field, torch.zeros(0, 2)).shape == (0, 3)
+    assert sample_axes(field, [torch.zeros(0), torch.zeros(4)]).shape == (0, 4, 3)
+    assert sample_axes(field, [torch.zeros(4), torch.zeros(0)]).shape == (4, 0, 3)
+    assert distances_at(echo, np.zeros((0, 3))).shape == (0,)
+
+
+def test_coordinates_are_moved_to_the_field_s_device() -> None:
+    """A device that holds no numbers: what arrives there is noted, and zeros come back."""
+
+    class Far(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("shift", torch.zeros(1, device="meta"))
+
+        def forward(self, x: Tensor) -> Tensor:
+            arrived.append((x.device.type, x.shape[1]))
+            return torch.zeros(len(x), 1)
+
+    arrived: list[tuple[str, int]] = []
+    field = Far()
+    sample_grid(field, (4, 4, 4))
+    sample_points(field, torch.zeros(5, 3))
+    sample_points(field, torch.zeros(0, 3))
+    distances_at(field, np.zeros((5, 3)))
+    sample_grid(Section((4, 4, 4), (1, 2), (0.0,)).through(field), (4, 4))
+    assert arrived == [("meta", 3)] * 5

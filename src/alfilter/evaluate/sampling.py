@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from alfilter.evaluate.scores import Evaluate, flushing
+from alfilter.evaluate.scores import Evaluate, evaluator
 from alfilter.geometry.strays import Clearance, without_strays
 from alfilter.geometry.surface import Surface, extract
 from alfilter.runtime.stages import advance
@@ -45,8 +45,6 @@ def axis_coords(count: int, first: float, last: float, samples: int) -> Tensor:
 def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
     """A field's values at every combination of the coordinates of the axes: (n_1, ..., n_d, c)."""
     shape = [len(axis) for axis in axes]
-    total = math.prod(shape)
-    device = next(field.parameters()).device if isinstance(field, nn.Module) else torch.device("cpu")
 
     def places(first: int, count: int) -> Tensor:
         flat = torch.arange(first, first + count)
@@ -54,9 +52,11 @@ def sample_axes(field: Evaluate, axes: Sequence[Tensor]) -> Tensor:
         for axis in reversed(axes):
             columns.insert(0, axis[flat % len(axis)])
             flat = flat // len(axis)
-        return torch.stack(columns, dim=-1).to(device)
+        return torch.stack(columns, dim=-1)
 
-    return in_passes(field, total, places).view(*shape, -1)
+    total = math.prod(shape)
+    values = in_passes(field, total, places) if total else sample_points(field, torch.zeros(0, len(shape)))
+    return values.view(*shape, values.shape[-1])
 
 
 def sample_points(field: Evaluate, x: Tensor) -> Tensor:
@@ -66,7 +66,8 @@ def sample_points(field: Evaluate, x: Tensor) -> Tensor:
     [[2.0], [6.0]]
     """
     if not len(x):
-        return torch.zeros(0, 1)
+        with torch.inference_mode():
+            return evaluator(field)(x.new_zeros(1, x.shape[-1]))[:0].cpu()  # which says how many numbers a value has
     return in_passes(field, len(x), lambda first, count: x[first : first + count])
 
 
@@ -92,8 +93,7 @@ def in_passes(field: Evaluate, total: int, places: Callable[[int, int], Tensor])
 
     places: coordinates (n, d) of the places `first` to `first + n`, asked as places(first, n).
     """
-
-    values_of = flushing(field)
+    values_of = evaluator(field)
 
     def run(first: int) -> Tensor:
         count = min(POINTS, total - first)

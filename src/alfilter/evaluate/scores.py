@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from alfilter.runtime.thread_pool import flushed_denormals
@@ -14,15 +16,15 @@ from alfilter.runtime.thread_pool import flushed_denormals
 Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
 
 
-def flushing(field: Evaluate) -> Evaluate:
-    """A field that takes denormals for zero while it is evaluated; other functions are left alone.
+def evaluator(field: Evaluate) -> Evaluate:
+    """A field that takes coordinates from any device, and takes denormals for zero meanwhile.
 
-    These may rest on denormals: scipy's trees of points do.
+    Other functions are left alone: they may rest on denormals, as scipy's trees of points do.
     """
     if not isinstance(field, nn.Module):
         return field
-    module = field
-    return flushed_denormals()(lambda x: module(x))
+    module, own = field, next(chain(field.parameters(), field.buffers()), torch.empty(0))
+    return flushed_denormals()(lambda x: module(x.to(own.device)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from alfilter.errors import UserError
-from alfilter.evaluate.scores import Evaluate, flushing
+from alfilter.evaluate.scores import Evaluate, evaluator
 from alfilter.signals import GridSignal
 
 
@@ -77,7 +77,7 @@ class Section:
         """A function of the whole grid's coordinates as one of the plane's: (..., 2) → (..., c)."""
         if self.plane == (0, 1) and len(self.shape) == 2:
             return function
-        middle, values = self.coordinates(0, 0), flushing(function)
+        middle, values = self.coordinates(0, 0), evaluator(function)
 
         def on_plane(x: Tensor) -> Tensor:
             whole = x.new_tensor(middle).expand(*x.shape[:-1], len(middle)).clone()
