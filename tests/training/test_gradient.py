@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -160,3 +161,17 @@ def test_a_field_has_its_own_memory_again(task: ImageTask, two_cores: None) -> N
     assert field.network.weights[0].data_ptr() != inside
     assert all(p.untyped_storage().nbytes() == 4 * p.numel() for p in field.parameters()), "and no more than its own"
     assert all(torch.equal(p, k) for p, k in zip(field.parameters(), start, strict=True))
+
+
+@pytest.mark.parametrize("method", ["al-grid", "siren", "gauss"])
+def test_a_field_keeps_no_gradient_and_its_workers_begin_again(method: str, task: ImageTask, two_cores: None) -> None:
+    field, setting = field_of(method), Training(micro=100, parsimony=0.1 if method == "al-grid" else 0.0)
+    with closing(GradientWorkers(field)) as workers:
+        first = gradient(workers, task, setting)
+        sums = weakref.ref(workers._sums)
+        workers.close()
+        assert all(p.grad is None for p in field.parameters())
+        assert sums() is None
+        assert workers.take_sums() is None
+        assert torch.equal(gradient(workers, task, setting), first)
+    assert all(p.grad is None for replica in workers.replicas for p in replica.parameters())

@@ -91,13 +91,16 @@ class GradientWorkers:
         return self._pool.run(Moment(step, seed, factor, settled, zeroed))
 
     def close(self) -> None:
-        """End the worker processes; the field gets storage of its own."""
+        """End the worker processes; the field gets storage of its own, and keeps no gradient: that is theirs."""
         if self._pool is None:
             return
         self._pool.close()
         self._pool = None
-        params = [p.data.clone() for p in self.replicas[0].parameters()]
-        self._rebind_storage([*params, *(b.data.clone() for b in self.replicas[0].buffers())])
+        for replica in self.replicas:
+            replica.zero_grad(set_to_none=True)
+        self._sums, self._buffers, self._compiled, self._prices, self._apart = torch.zeros(0, 0), [], [], [], False
+        field = self.replicas[0]
+        self._rebind_storage([t.data.clone() for t in (*field.parameters(), *field.buffers())])
 
     def gather(self, shares: list[Share], whole: bool = True, settled: bool = False) -> None:
         """Add the replicas' gradients to the field's, then the other processes', always in the same order.
@@ -380,8 +383,7 @@ def _add_gradient(values: Tensor, task: Task, y: Tensor, factor: float) -> float
 
 def on_device(chunk: Chunk, field: Field) -> Chunk:
     """Samples where the field's numbers are."""
-    device = field.shift.device
-    return chunk[0].to(device), chunk[1].to(device)
+    return chunk[0].to(field.shift.device), chunk[1].to(field.shift.device)
 
 
 def _gradients(term: Tensor, params: Sequence[Tensor]) -> list[tuple[int, Tensor]]:
@@ -392,9 +394,7 @@ def _gradients(term: Tensor, params: Sequence[Tensor]) -> list[tuple[int, Tensor
 
 def _replicate(field: Field) -> Field:
     """A copy whose parameters and buffers are the field's own storage."""
-    replica = copy.deepcopy(field)
-    for mine, theirs in zip(replica.parameters(), field.parameters(), strict=True):
-        mine.data = theirs.data
-    for copied, original in zip(replica.buffers(), field.buffers(), strict=True):
+    replica, theirs = copy.deepcopy(field), (*field.parameters(), *field.buffers())
+    for copied, original in zip((*replica.parameters(), *replica.buffers()), theirs, strict=True):
         copied.data = original.data
     return replica
