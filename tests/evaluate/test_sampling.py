@@ -141,3 +141,12 @@ def test_coordinates_are_moved_to_the_field_s_device() -> None:
     distances_at(field, np.zeros((5, 3)))
     sample_grid(Section((4, 4, 4), (1, 2), (0.0,)).through(field), (4, 4))
     assert arrived == [("meta", 3)] * 5
+
+
+@pytest.mark.parametrize("method", ["siren", "wire", "pe-mlp", "al-grid"])
+def test_a_field_in_float64_is_evaluated_in_float64(method: str) -> None:
+    field = build(method, in_dim=2, out_dim=1, samples=(16, 16), seed=1)
+    single, double = sample_grid(field, (5, 6)), sample_grid(field.double(), (5, 6))
+    assert double.dtype == torch.float64
+    assert torch.allclose(single.double(), double, atol=1e-3)
+    assert distances_at(field, np.zeros((3, 2))).dtype == np.float32

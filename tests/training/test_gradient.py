@@ -175,3 +175,13 @@ def test_a_field_keeps_no_gradient_and_its_workers_begin_again(method: str, task
         assert workers.take_sums() is None
         assert torch.equal(gradient(workers, task, setting), first)
     assert all(p.grad is None for replica in workers.replicas for p in replica.parameters())
+
+
+@pytest.mark.parametrize("method", ["siren", "wire", "pe-mlp", "al-grid"])
+def test_a_field_in_float64_is_fitted_in_float64(method: str, task: ImageTask) -> None:
+    seen, losses = ImageTask(task.signal, observe="random:0.5"), []
+    for double in (False, True):
+        field = field_of(method).double() if double else field_of(method)
+        losses.append(fit(field, seen, training=Training(steps=3, fill=0.5, lr=1e-4), seed=1).history[-1]["loss"])
+        assert next(field.parameters()).dtype == (torch.float64 if double else torch.float32)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-2)

@@ -74,7 +74,7 @@ def sample_points(field: Evaluate, x: Tensor) -> Tensor:
 def distances_at(field: Evaluate, points: NDArray[Any]) -> NDArray[np.float32]:
     """A field's first value at points (n, 3) of numpy's: (n,), as `geometry.surface` asks for distances."""
     x = torch.from_numpy(np.array(points, dtype=np.float32))  # a copy: what comes may be read-only
-    return sample_points(field, x)[:, 0].numpy()
+    return sample_points(field, x)[:, 0].float().numpy()
 
 
 def surface_of(field: Evaluate, resolution: int, clearance: Clearance | None = None) -> Surface:

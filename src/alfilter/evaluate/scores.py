@@ -17,14 +17,15 @@ Evaluate = Callable[[Tensor], Tensor]  # coordinates (n, d) → values (n, c)
 
 
 def evaluator(field: Evaluate) -> Evaluate:
-    """A field that takes coordinates from any device, and takes denormals for zero meanwhile.
+    """A field that takes coordinates from any device and of any type, and takes denormals for zero meanwhile.
 
     Other functions are left alone: they may rest on denormals, as scipy's trees of points do.
     """
     if not isinstance(field, nn.Module):
         return field
-    module, own = field, next(chain(field.parameters(), field.buffers()), torch.empty(0))
-    return flushed_denormals()(lambda x: module(x.to(own.device)))
+    module = field
+    own = next((t for t in chain(field.parameters(), field.buffers()) if t.is_floating_point()), torch.empty(0))
+    return flushed_denormals()(lambda x: module(x.to(own)))
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ class GradientWorkers:
             if self._compiled:
                 share += self._compiled[position](x, y, factor, field.encoding.alpha_at(cycles), moment.settled)
             else:
-                x, y, cycles = (t.to(field.shift.device) for t in (x, y, cycles))
+                x, y, cycles = (t.to(field.shift) for t in (x, y, cycles))
                 share += _add_gradient(field.limited(x, cycles), task, y, factor)
         return share
 
@@ -382,8 +382,8 @@ def _add_gradient(values: Tensor, task: Task, y: Tensor, factor: float) -> float
 
 
 def on_device(chunk: Chunk, field: Field) -> Chunk:
-    """Samples where the field's numbers are."""
-    return chunk[0].to(field.shift.device), chunk[1].to(field.shift.device)
+    """Samples where the field's numbers are, and of their type."""
+    return chunk[0].to(field.shift), chunk[1].to(field.shift)
 
 
 def _gradients(term: Tensor, params: Sequence[Tensor]) -> list[tuple[int, Tensor]]:

@@ -14,7 +14,7 @@ from alfilter.runtime.thread_pool import flushed_denormals, workers
 from alfilter.runtime.ways import WAYS, fastest_way, library_products, time_in_turns, use_way
 from alfilter.tasks.base import Chunk, Task
 from alfilter.training.adam import Adam
-from alfilter.training.gradient import gradient_of_chunks, has_compiled_step
+from alfilter.training.gradient import gradient_of_chunks, has_compiled_step, on_device
 from alfilter.training.precompile import precompile
 
 _HOPELESS = 0.9  # of the default's time: with passes between them, products that take longer gain nothing
@@ -58,7 +58,7 @@ def measure_ways(field: Field, task: Task, setting: Training, optimiser: Adam, r
     The library's products alone are measured first, so that where they take as long as everything nothing is compiled
     that no fit will call.
     """
-    chunk = task.load(task.pieces(0, 0, setting.batch, rows)[0])
+    chunk = on_device(task.load(task.pieces(0, 0, setting.batch, rows)[0]), field)
     with torch.random.fork_rng(devices=[]):
         default, perceptron = one_pass(field, chunk, WAYS[0], task, setting, optimiser), field.network.perceptrons()
         if perceptron is not None:
