@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -174,6 +175,31 @@ def test_a_helper_that_was_started_is_waited_for_when_the_next_is_not() -> None:
     assert run_beside(helpers[:1], [lambda: 1, lambda: 2]) == [1, 2]
     for helper in helpers:
         helper.close()
+
+
+def test_pieces_inside_pieces_do_not_wait_for_each_other() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        sums = parallel_map(lambda n: sum(parallel_map(lambda m: m, range(n))), range(6))
+    finally:
+        torch.set_num_threads(before)
+    assert sums == [0, 0, 1, 3, 6, 10]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system with forks")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # later versions of Python warn of forks beside threads
+def test_a_fork_has_threads_of_its_own() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        parallel_map(abs, [1, 2])
+        child = os.fork()
+        if child == 0:
+            os._exit(sum(parallel_map(abs, [1, 2])))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_slices_inside_slices_do_not_wait_for_each_other() -> None:

@@ -23,6 +23,7 @@ R = TypeVar("R")
 _SMALL, _SMALLER = 1e-300, 1e-10  # whose product is denormal
 _WORTH_SHARING = 1 << 21  # numbers: waking a thread takes as long as a pass over half a million of them
 
+_inside = threading.local()  # has `pool` in the threads of `parallel_map`
 _busy = threading.Lock()  # held while the helpers of `for_slices` work
 _reserved: int | None = None  # the threads that `single_threaded_ops` took from torch's own operations
 
@@ -70,10 +71,10 @@ def parallel_map(function: Callable[[A], R], items: Sequence[A]) -> list[R]:
 
     Denormals are numbers there: a function that may flush them says so itself.
     """
-    if workers() == 1 or len(items) <= 1:
+    if workers() == 1 or len(items) <= 1 or hasattr(_inside, "pool"):  # its threads would wait for one another
         with flushed_denormals(False):  # as in the threads
             return [function(item) for item in items]
-    return list(_pool(workers()).map(function, items))
+    return list(_pool(workers(), os.getpid()).map(function, items))
 
 
 def for_slices(function: Callable[[slice], object], count: int, worth_sharing: int | None = None) -> None:
@@ -233,6 +234,12 @@ def _helpers(count: int, process: int) -> list[HelperThread]:
     return [HelperThread() for _ in range(count)]
 
 
+def _enter_pool() -> None:
+    use_one_thread()
+    _inside.pool = True
+
+
 @cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="alfilter", initializer=use_one_thread)
+def _pool(count: int, process: int) -> ThreadPoolExecutor:
+    """The threads of a process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(count, thread_name_prefix="alfilter", initializer=_enter_pool)
