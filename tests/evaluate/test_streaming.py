@@ -102,13 +102,13 @@ def test_a_large_picture_from_fit_to_file(tmp_path: Path, monkeypatch: pytest.Mo
 def test_tall_frames_are_scored_on_two_cores() -> None:
     """Frames are compared side by side, and so are the strips of a frame."""
     frames = np.random.default_rng(0).integers(0, 256, (3, 80, 16, 1), dtype=np.uint8)
-    task = GridTask(GridSignal(frames, kind="video"))
+    signal = GridSignal(frames, kind="video")
     before = torch.get_num_threads()
     try:
         scores = []
         for count in (1, 2):
             torch.set_num_threads(count)
-            scores.append(task.evaluate(lambda x: x.sum(-1, keepdim=True) / 3).metrics["ssim"])
+            scores.append(streamed_scores(lambda x: x.sum(-1, keepdim=True) / 3, signal).metrics["ssim"])
     finally:
         torch.set_num_threads(before)
     assert scores[0] == scores[1]
