@@ -219,9 +219,10 @@ def test_a_mistake_of_ones_own_is_said_before_a_full_folder(home: Path) -> None:
     assert "did you mean 'levels'?" in refused(home, "fit", "photo.png", "--out", "out", "--set", "level=2")
     assert "has no preset 'papr'" in refused(home, "fit", "photo.png", "--out", "out", "--preset", "papr")
     assert "got 'some'" in refused(home, "fit", "photo.png", "--out", "out", "--observe", "some")
+    assert "between 2 and 500, got -1" in refused(home, "fit", "photo.png", "--out", "out", "--snapshots", "-1")
+    assert "parameters" in refused(home, "fit", "photo.png", "--out", "out", "--params", "10")
     full = refused(home, "fit", "photo.png", "--out", "out")
-    assert "out holds files already; resume or overwrite that run, or give another folder" in full
-    assert "(--resume, --overwrite, --out)" in full
+    assert "out holds files but no run, and they are not written over; give a new folder" in full
 
 
 def test_model_files(home: Path) -> None:

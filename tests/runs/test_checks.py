@@ -19,13 +19,31 @@ def test_small_files_and_what_cannot_be_read_are_quick(tmp_path: Path, monkeypat
     assert not is_quick_to_read(str(tmp_path / "a"))
 
 
-def test_a_full_folder_needs_a_word(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(UserError, match="holds files already"):
-        check_folder(RunFolder(tmp_path), FitRequest("sample:camera"))
-    check_folder(RunFolder(tmp_path), FitRequest("sample:camera", overwrite=True))
+def test_files_that_are_no_run_are_never_written_over(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    check_folder(folder, FitRequest("sample:camera", overwrite=True))  # it is empty
+    (tmp_path / "error.png").write_text("mine")
+    folder.write_config({"architectures": ["of another program"]})
+    for overwrite in (False, True):
+        with pytest.raises(UserError, match="holds files but no run, and they are not written over") as caught:
+            check_folder(folder, FitRequest("sample:camera", overwrite=overwrite))
+        assert caught.value.arguments == ("out",)
+    folder.config.unlink()
     with pytest.raises(UserError, match="holds files but no run to resume"):
-        check_folder(RunFolder(tmp_path), FitRequest("sample:camera", resume=True))
+        check_folder(folder, FitRequest("sample:camera", resume=True))
+
+
+@pytest.mark.parametrize("name", ["config", "metrics"])
+def test_a_run_is_written_over_when_asked(name: str, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    if name == "config":
+        folder.write_config({"method": "siren", "signal": {}, "training": {}})
+        folder.metrics.write_text("{")
+    else:
+        folder.write_metrics(dict.fromkeys(("method", "signal", "steps", "seconds", "params", "model"), 1))
+    with pytest.raises(UserError, match="holds a run already; resume or overwrite it, or give another folder"):
+        check_folder(folder, FitRequest("sample:camera"))
+    check_folder(folder, FitRequest("sample:camera", overwrite=True))
 
 
 def test_another_place_or_length_is_the_same_run(tmp_path: Path) -> None:

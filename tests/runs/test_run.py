@@ -337,8 +337,7 @@ def test_an_existing_folder_is_refused(photo: Path, tmp_path: Path) -> None:
     assert alfilter(*words).code == 0
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     assert complaint(*words) == (
-        f"{folder} holds files already; resume or overwrite that run, or give another folder "
-        "(--resume, --overwrite, --out)"
+        f"{folder} holds a run already; resume or overwrite it, or give another folder (--resume, --overwrite, --out)"
     )
     assert "exclude each other" in complaint(*words, "--resume", "--overwrite")
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
@@ -402,6 +401,7 @@ def test_a_folder_that_holds_no_run(photo: Path, tmp_path: Path) -> None:
     (tmp_path / "album").mkdir()
     (tmp_path / "album" / "error.png").write_text("a photo of mine")
     assert "no run to resume" in complaint(*fit_words(photo, tmp_path / "album"), "--resume")
+    assert "they are not written over" in complaint(*fit_words(photo, tmp_path / "album"), "--overwrite")
     assert (tmp_path / "album" / "error.png").read_text() == "a photo of mine"
     assert alfilter(*fit_words(photo, tmp_path / "fresh"), "--resume").code == 0
 

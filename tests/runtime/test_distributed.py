@@ -128,7 +128,7 @@ def test_a_mistake_is_told_once(tmp_path: Path, photo: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "note").touch()
     for words, reason in (
-        (["fit", photo, *TINY, "--out", str(tmp_path / "full")], "holds files already"),
+        (["fit", photo, *TINY, "--out", str(tmp_path / "full")], "holds files but no run"),
         (["fit", photo, *TINY, "--out", str(tmp_path / "new"), "--preset", "reconstuct"], "did you mean 'reconstruct'"),
     ):
         log = tmp_path / f"log-{reason[:5]}"

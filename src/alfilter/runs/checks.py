@@ -35,7 +35,7 @@ def take_folder(folder: RunFolder, request: FitRequest, lock: PathLock) -> None:
 
 
 def check_folder(folder: RunFolder, request: FitRequest) -> None:
-    """Before any work: existing files are not overwritten unless asked for."""
+    """Before any work: a run is not overwritten unless asked for, and other files never are."""
     try:
         if folder.path.exists() and not folder.path.is_dir():
             raise UserError(f"a run is written into a folder, {folder} is a file; give another name", arguments=["out"])
@@ -47,9 +47,14 @@ def check_folder(folder: RunFolder, request: FitRequest) -> None:
         raise UserError(f"cannot use the folder {folder}: {error}; give another one", arguments=["out"]) from error
     if request.resume and names and folder.config.name not in names:
         raise UserError(f"{folder} holds files but no run to resume; give another folder", arguments=["out"])
+    if names and not request.resume and not folder.holds_run:
+        raise UserError(
+            f"{folder} holds files but no run, and they are not written over; give a new folder or an empty one",
+            arguments=["out"],
+        )
     if names and not (request.resume or request.overwrite):
         raise UserError(
-            f"{folder} holds files already; resume or overwrite that run, or give another folder",
+            f"{folder} holds a run already; resume or overwrite it, or give another folder",
             arguments=["resume", "overwrite", "out"],
         )
     if source.parent == home and source.name in FILES:

@@ -81,6 +81,12 @@ class RunFolder:
         """Whether there is a run with scores: one that ended, finished or stopped early."""
         return self.config.is_file() and self.metrics.is_file()
 
+    @property
+    def holds_run(self) -> bool:
+        """Whether a config or a result line is there as a run writes them: other programs have a config.json too."""
+        config, line = _object_of(self.config), _object_of(self.metrics)
+        return {"method", "signal", "training"} <= config.keys() or _is_result(line)
+
     def read_config(self) -> dict[str, Any]:
         """What was fitted, and how."""
         return read_json(self.config)
@@ -138,6 +144,14 @@ def _is_result(line: Mapping[str, Any]) -> bool:
         and goal
         and (until is None or "reached" in until)
     )
+
+
+def _object_of(path: Path) -> dict[str, Any]:
+    """The JSON object of a file; an empty one where the file is missing or damaged."""
+    try:
+        return read_json(path)
+    except UserError:
+        return {}
 
 
 def _is_partial(name: str) -> bool:

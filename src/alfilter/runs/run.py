@@ -32,7 +32,7 @@ from alfilter.runs.fitting import Fitted, PreparedFit, prepare
 from alfilter.runs.folder import FILES, History, RunFolder
 from alfilter.runs.lock import PathLock
 from alfilter.runs.request import FitRequest, Setting, resolve, suited_preset
-from alfilter.runs.snapshots import Snapshots, remove_snapshots
+from alfilter.runs.snapshots import Snapshots, check_count, remove_snapshots
 from alfilter.runtime.distributed import Processes, current, local_device
 from alfilter.runtime.limits import processor_name
 from alfilter.runtime.stages import Stopped, stage
@@ -149,17 +149,23 @@ def prepare_run(request: FitRequest, processes: Processes, lock: PathLock, say: 
     _check_request(request)
     device = local_device(choose_device(request.device), processes)
     folder = RunFolder(request.folder())
-    is_quick = is_quick_to_read(request.signal)  # then what is wrong with the signal is said first
+    is_quick = is_quick_to_read(request.signal)  # then what is wrong with the signal or the options is said first
     if processes.is_main and not is_quick:
         take_folder(folder, request, lock)
     columns = (request.coords, request.values, request.weight, request.noise)
     task = open_task(request.signal, request.observe, request.seed, columns=columns, say=say)
     model = load_start(request)
-    if processes.is_main and is_quick:
-        take_folder(folder, request, lock)
     if model is not None:
         request = replace(request, options=model_options(model, request), preset=request.preset or model.spec["preset"])
-    prepared = prepare(task, resolve_request(request, task, folder, say), seed=request.seed, device=device)
+    if processes.is_main and is_quick and request.resume:  # a resumed run's length is read from the folder
+        take_folder(folder, request, lock)
+    notes: list[str] = []
+    setting = resolve_request(request, task, folder, notes.append)
+    if processes.is_main and is_quick and not request.resume:
+        take_folder(folder, request, lock)
+    for note in notes:
+        say(note)
+    prepared = prepare(task, setting, seed=request.seed, device=device)
     if model is not None:
         say(take_over(prepared.field, model))
     snapshots = Snapshots(folder.path, prepared.field, request.snapshots if processes.is_main else 0)
@@ -352,6 +358,7 @@ def _check_request(request: FitRequest) -> None:
         raise UserError(
             f"the seed must be a whole number from 0 to 2^63-1, got {request.seed}; give such a one", arguments=["seed"]
         )
+    check_count(request.snapshots)
     if not 0 <= request.checkpoint_every < math.inf:
         raise UserError(
             f"checkpoint_every must be a number of seconds, got {request.checkpoint_every}; try 30",

@@ -38,6 +38,14 @@ def moment(done: float, count: int) -> int:
     return 1 + math.floor((count - 1) * math.sqrt(done) + 1e-9)
 
 
+def check_count(count: int) -> None:
+    """Refuse a number of snapshots that is not possible."""
+    if count != 0 and not 2 <= count <= MOST:
+        raise UserError(
+            f"the number of snapshots must be between 2 and {MOST}, got {count}; try 24", arguments=["snapshots"]
+        )
+
+
 class Snapshots:
     """Writes `snapshots/STEP.safetensors` while a run goes, `count` in all; none when `count` is 0.
 
@@ -46,10 +54,7 @@ class Snapshots:
     """
 
     def __init__(self, run: Path, field: Field, count: int) -> None:
-        if count != 0 and not 2 <= count <= MOST:
-            raise UserError(
-                f"the number of snapshots must be between 2 and {MOST}, got {count}; try 24", arguments=["snapshots"]
-            )
+        check_count(count)
         self.run, self.field, self.count = run, field, count
         self._taken: int | None = None
 
