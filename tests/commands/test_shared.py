@@ -39,6 +39,30 @@ def test_a_result_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == line
 
 
+def test_long_names_keep_their_distance(capsys: pytest.CaptureFixture[str]) -> None:
+    print_result({"metrics": {"rmse_temp": 0.5}, "heldout": {"rmse_temp": 0.25}, "steps": 3}, as_json=False)
+    rows = capsys.readouterr().out.splitlines()
+    assert rows == ["rmse_temp          0.5000", "held out rmse_temp 0.2500", "steps              3"]
+
+
+def test_scores_that_are_no_finite_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """A sound without errors, and one that is silent and has some; an error of the estimate that is not known."""
+    line = {
+        "metrics": {"snr": None, "psnr": None},
+        "heldout": {"snr": None, "psnr": 20.0},
+        "estimate": {"samples": 1, "of": 2, "standard_error": {"snr": None}},
+    }
+    print_result(line, as_json=False)
+    rows = [" ".join(row.split()) for row in capsys.readouterr().out.splitlines()]
+    assert rows == [
+        "snr infinite",
+        "psnr infinite",
+        "held out snr minus infinite (errors in silence)",
+        "held out psnr 20.0000",
+        "scored on 1 of 2 samples (snr ± unknown); eval scores all",
+    ]
+
+
 @pytest.mark.parametrize("count", [0, 1025])
 def test_threads_are_a_sensible_number(count: int) -> None:
     with pytest.raises(UserError, match=f"--threads must be between 1 and 1024, got {count}"):

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from alfilter.errors import UserError
@@ -79,17 +80,53 @@ def print_result(line: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(line)
         return
+    for row in _aligned(_result_rows(line)):
+        print(row)
+
+
+def _result_rows(line: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is printed of a result line: names and values."""
     for group, values in (("", line["metrics"] or {}), ("held out ", line["heldout"] or {})):
-        for name, value in values.items():
-            print(f"{group + name:<16}{'infinite' if value is None else number(value)}")
+        for name in values:
+            yield group + name, score_text(name, values)
     if estimate := line.get("estimate"):
-        errors = ", ".join(f"{name} ± {number(value)}" for name, value in estimate["standard_error"].items())
-        print(f"{'scored on':<16}{estimate['samples']:,} of {estimate['of']:,} samples ({errors}); eval scores all")
+        errors = ", ".join(
+            f"{name} ± {'unknown' if value is None else number(value)}"
+            for name, value in estimate["standard_error"].items()
+        )
+        yield "scored on", f"{estimate['samples']:,} of {estimate['of']:,} samples ({errors}); eval scores all"
     if until := line.get("until"):
-        print(f"{'until':<16}{until['quality']:g} dB {'reached' if until['reached'] else 'not reached'}")
+        yield "until", f"{until['quality']:g} dB {'reached' if until['reached'] else 'not reached'}"
     for name in ("steps", "seconds", "params", "model"):
         if name in line:
-            print(f"{name:<16}{line[name]}")
+            yield name, str(line[name])
+
+
+def _aligned(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Names and values in two columns, at least one space apart.
+
+    >>> _aligned([("psnr", "30.0"), ("held out rmse_temp", "0.2")])
+    ['psnr               30.0', 'held out rmse_temp 0.2']
+    """
+    pairs = list(rows)
+    width = max((15, *(len(name) for name, _ in pairs)))
+    return [f"{name:<{width}} {value}" for name, value in pairs]
+
+
+def score_text(name: str, scores: Mapping[str, float | None]) -> str:
+    """A score in words; null stands for what JSON cannot hold, and the scores beside it tell which number that was.
+
+    No error at all makes PSNR and SNR infinite together; errors in pure silence make SNR alone minus infinite.
+
+    >>> score_text("psnr", {"psnr": None}), score_text("snr", {"snr": None, "psnr": 20.0})
+    ('infinite', 'minus infinite (errors in silence)')
+    """
+    value = scores[name]
+    if value is not None:
+        return number(value)
+    if name == "snr" and scores.get("psnr") is not None:
+        return "minus infinite (errors in silence)"
+    return "infinite" if name.startswith(("psnr", "snr")) else "not a number"
 
 
 def number(value: float) -> str:
