@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def add_render(commands: Any) -> None:
     p = commands.add_parser(
-        "render", help="write a model back: a picture, a sound, a volume, a video, a light field, a slice or a view, at any size"
+        "render",
+        help="write a model back: a picture, a sound, a volume, a video, a light field, a slice or a view, at any size",
     )
     add_model(p)
     p.add_argument(

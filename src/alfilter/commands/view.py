@@ -12,7 +12,8 @@ from alfilter.commands.shared import use_threads
 
 def add_view(commands: Any) -> None:
     p = commands.add_parser(
-        "view", help="open a local page that looks inside models of a picture, volume, video, light field, sound or shape"
+        "view",
+        help="open a local page that looks inside models of a picture, volume, video, light field, sound or shape",
     )
     p.add_argument("models", metavar="MODEL", nargs="+", help="a model.safetensors or a run folder")
     p.add_argument("--reference", metavar="FILE", help="what was fitted (default: a picture's copy in the run folder)")
