@@ -137,7 +137,7 @@ def test_mistakes(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ),
         (("fit", "p.csv", "--coords", "lon,lat", "--values", "temp", "--observe", "every:2", *here), "random:FRACTION"),
         (("predict", model, "p.npz", "--out", "o.xls"), "rename the output"),
-        (("predict", model, tmp_path / "text.csv"), "expected a number in column 'lat', row 2"),
+        (("predict", model, tmp_path / "text.csv"), "expected a number in column 'lat', data row 1"),
         (("predict", image, "q.csv"), "the model represents image, not scattered points"),
         (("predict", model, "line.json"), "has no column 'lon'"),
         (("render", model, "out.png"), "the model represents points, not a picture"),

@@ -72,8 +72,8 @@ def test_damage_is_said_in_one_line(tmp_path: Path) -> None:
     np.savez(tmp_path / "uneven.npz", a=np.zeros(2), b=np.zeros(3))
     np.save(tmp_path / "object.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
     cases = [
-        (write("text.csv", b"a,b\n1,2\n3,warm\n"), "expected a number in column 'b', row 3"),
-        (write("ragged.csv", b"a,b\n1,2\n3\n"), "expected 2 cells in row 3"),
+        (write("text.csv", b"a,b\n1,2\n\n3,warm\n"), "expected a number in column 'b', data row 2"),
+        (write("ragged.csv", b"a,b\n1,2\n3\n"), "expected 2 cells in data row 2"),
         (write("twice.csv", b"a,a\n1,2\n"), "got 'a' twice"),
         (write("bare.csv", b"a,b\n"), "expected rows of numbers"),
         (write("blank.csv", b"\n1,2\n"), "expected the names of the columns"),

@@ -103,7 +103,7 @@ def _read_text(file: Path, names: Sequence[str]) -> Columns:
             next(rows)
         places = [known.index(name) for name in names]
         parts: list[list[Column]] = [[] for _ in names]
-        for first, chunk in _chunks(file, rows, len(known), 2 if named else 1):
+        for first, chunk in _chunks(file, rows, len(known)):
             columns = list(zip(*chunk, strict=True))
             for part, place, name in zip(parts, places, names, strict=True):
                 part.append(_parse(file, name, columns[place], first))
@@ -112,24 +112,27 @@ def _read_text(file: Path, names: Sequence[str]) -> Columns:
     return {name: np.concatenate(part) for name, part in zip(names, parts, strict=True)}
 
 
-def _chunks(file: Path, rows: Any, width: int, line: int) -> Iterator[tuple[int, list[list[str]]]]:
-    """Rows in bounded groups, each with the number of its first; empty lines are left out."""
+def _chunks(file: Path, rows: Any, width: int) -> Iterator[tuple[int, list[list[str]]]]:
+    """Rows in bounded groups, each with the number of its first, from 1; empty lines are left out and not counted.
+
+    Every message about a table counts rows of data: what is not text has no other lines.
+    """
+    first = 1
     try:
         while taken := list(islice(rows, _ROWS)):
             filled = [row for row in taken if row]
             for offset, row in enumerate(filled):
                 if len(row) != width:
-                    raise UserError(
-                        f"expected {width} cells in row {line + offset} of {file}, got {len(row)}; correct that row"
-                    )
+                    where = f"data row {first + offset} of {file}"
+                    raise UserError(f"expected {width} cells in {where}, got {len(row)}; correct that row")
             if filled:
-                yield line, filled
-            line += len(taken)
+                yield first, filled
+            first += len(filled)
     except (csv.Error, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {file} as a table ({error}); save it as UTF-8 text with commas") from error
 
 
-def _parse(file: Path, name: str, cells: Sequence[str], line: int) -> Column:
+def _parse(file: Path, name: str, cells: Sequence[str], first: int) -> Column:
     try:
         return np.array([float(cell) for cell in cells])
     except ValueError:  # a gap or a word: now look at every cell
@@ -141,7 +144,7 @@ def _parse(file: Path, name: str, cells: Sequence[str], line: int) -> Column:
         except ValueError:
             advice = "write decimals with a point" if _is_number(cell.replace(",", ".")) else "correct it"
             raise UserError(
-                f"expected a number in column {name!r}, row {line + offset} of {file}, got {cell[:40]!r}; "
+                f"expected a number in column {name!r}, data row {first + offset} of {file}, got {cell[:40]!r}; "
                 f"{advice} or leave the cell empty"
             ) from None
     return values
