@@ -160,7 +160,7 @@ def test_lpips_without_weights_says_how_to_get_them(monkeypatch: pytest.MonkeyPa
         lpips(x, x)
     for part in ("conv{i}.weight", "conv{i}.bias", "lin{i}.weight", "AlexNet v0.1", "LPIPS authors", "got none"):
         assert part in str(caught.value)
-    assert str(caught.value).endswith("set ALFILTER_LPIPS to its path or pass weights")
+    assert str(caught.value).endswith("give that file, or its path as ALFILTER_LPIPS")
     monkeypatch.setenv("ALFILTER_LPIPS", str(tmp_path / "gone.npz"))
     with pytest.raises(UserError, match=r"got no such file .*gone\.npz"):
         lpips(x, x)
@@ -171,8 +171,9 @@ def test_lpips_refuses_other_content(tmp_path: Path) -> None:
     contents: list[Any] = [b"", b"text", b"PK\x03\x04broken"]
     for content in contents:
         file.write_bytes(content)
-        with pytest.raises(UserError, match=r"cannot read .* as LPIPS weights"):
+        with pytest.raises(UserError, match=r"cannot read .* as LPIPS weights") as caught:
             lpips(x, x, file)
+        assert "pickle" not in str(caught.value)
     np.savez(file, other=np.zeros(3))
     with pytest.raises(UserError, match=r"expected floats \(64, 3, 11, 11\) as conv0.weight in .*, got nothing"):
         lpips(x, x, file)
@@ -182,7 +183,7 @@ def test_lpips_refuses_other_content(tmp_path: Path) -> None:
         lpips(x, x, file)
     wrong["conv0.weight"] = np.array([{}], dtype=object)
     np.savez(file, **wrong)  # a pickle is never opened
-    with pytest.raises(UserError, match=r"cannot read .* as LPIPS weights"):
+    with pytest.raises(UserError, match=r"cannot read .* as LPIPS weights: it holds Python objects"):
         lpips(x, x, file)
     np.save(tmp_path / "w.npy", np.zeros(3))
     with pytest.raises(UserError, match=r"cannot read .* as LPIPS weights"):

@@ -30,8 +30,11 @@ def test_a_scale_never_leaves_nothing(rows: int, columns: int, scale: float) -> 
     ("view", "message"),
     [
         (View(size="big"), "size looks like WIDTHxHEIGHT, got 'big'; for example 1024x768"),
-        (View(scale=0), "scale must be a number above 0, got 0; 2 doubles the picture"),
-        (View(region="0,0,9,4"), "region must be a box inside 0,0,8,4, got 0,0,9,4"),
+        (View(scale=0), "scale must be a number above 0 and below 1,000,000, got 0; 2 doubles the picture"),
+        (View(scale=1e9), "scale must be a number above 0 and below 1,000,000, got 1000000000; 2 doubles the picture"),
+        (View(region="0,0,9,4"), "X0,Y0,X1,Y1 must be a box inside 0,0,8,4, got 0,0,9,4: X1 is above 8; correct it"),
+        (View(region="-5,-5,5,3"), "got -5,-5,5,3: X0 is below 0, Y0 is below 0; correct it"),
+        (View(region="3,0,3,4"), "got 3,0,3,4: X1 is not above X0; correct it"),
         (View(size="20000x20000"), "20000x20000 is more than 120,000,000 pixels; give a smaller size, or regions"),
     ],
 )

@@ -189,7 +189,9 @@ def _weights_file(weights: str | Path | None) -> Path:
     got = f"no such file {named}" if named else "none"
     arrays = "conv{i}.weight, conv{i}.bias and lin{i}.weight for i = 0..4"
     source = f"an npz file with {arrays}, the AlexNet v0.1 weights published by the LPIPS authors"
-    raise UserError(f"LPIPS needs {source}, got {got}; set ALFILTER_LPIPS to its path or pass weights")
+    raise UserError(
+        f"LPIPS needs {source}, got {got}; give that file, or its path as ALFILTER_LPIPS", arguments=["lpips"]
+    )
 
 
 def _load(file: Path) -> list[tuple[Tensor, Tensor, Tensor]]:
@@ -200,12 +202,19 @@ def _load(file: Path) -> list[tuple[Tensor, Tensor, Tensor]]:
 @lru_cache(maxsize=1)
 def _load_version(file: Path, version: int) -> list[tuple[Tensor, Tensor, Tensor]]:
     try:
+        with file.open("rb") as handle:
+            is_archive = handle.read(2) == b"PK"
+        if not is_archive:  # whatever else it is, NumPy would take it for a pickle
+            raise UserError(
+                f"cannot read {file} as LPIPS weights: it is no npz file; give the AlexNet v0.1 npz file",
+                arguments=["lpips"],
+            )
         with file.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
             return [_layer(file, stored, i) for i in range(len(_LAYERS))]
     except UserError:
         raise
     except (OSError, ValueError, TypeError, AttributeError, EOFError, BadZipFile) as error:
-        reason = " ".join(str(error).split())
+        reason = "it holds Python objects" if "pickle" in str(error) else " ".join(str(error).split())
         raise UserError(f"cannot read {file} as LPIPS weights: {reason}; give the AlexNet v0.1 npz file") from error
 
 

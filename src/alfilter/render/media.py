@@ -19,7 +19,7 @@ from alfilter.methods import Field
 from alfilter.render.image import native_bits
 from alfilter.render.lightfield import write_lightfield
 from alfilter.render.stored_numbers import check_memory, stored, stored_type
-from alfilter.render.view import View, drawn_output, learned_spacing, refuse_views
+from alfilter.render.view import View, checked_scale, drawn_output, learned_spacing, refuse_views
 from alfilter.signals.audio import Sound, check_audio, write_audio
 from alfilter.signals.image import FORMATS, check_fits, check_numbers, quantise, write_pixels
 from alfilter.signals.video import CLIPS, write_clip
@@ -213,10 +213,7 @@ def _refuse_options(view: View, what: str, *, sized: bool = False) -> None:
 
 
 def _scale(view: View) -> float:
-    scale = 1.0 if view.scale is None else view.scale
-    if not 0 < scale < 1e6:
-        raise UserError(f"scale must be a number above 0, got {scale}; 2 doubles the samples")
-    return scale
+    return checked_scale(view.scale, "the samples")
 
 
 WRITERS: dict[str, Callable[[Field, Path, View, int | None], str]] = {

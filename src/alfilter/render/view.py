@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,6 +16,7 @@ from alfilter.methods import Field
 from alfilter.runtime.thread_pool import flushed_denormals
 
 _MAX_PIXELS = 120_000_000  # of a rendered picture
+_MAX_SCALE = 1_000_000  # pixels per sample along a side
 
 Box = tuple[float, float, float, float]
 
@@ -49,13 +50,25 @@ class View:
         if self.size is not None:
             rows, columns = _size(self.size)
         else:
-            scale = 1.0 if self.scale is None else self.scale
-            if not 0 < scale < 1e6:
-                raise UserError(f"scale must be a number above 0, got {scale}; 2 doubles the picture")
+            scale = checked_scale(self.scale, "the picture")
             rows, columns = max(1, round((box[3] - box[1]) * scale)), max(1, round((box[2] - box[0]) * scale))
         if rows * columns > _MAX_PIXELS:
             raise UserError(f"{columns}x{rows} is more than {_MAX_PIXELS:,} pixels; give a smaller size, or regions")
         return (rows, columns), box
+
+
+def checked_scale(scale: float | None, what: str) -> float:
+    """A scale, 1 where none is given. what: is scaled.
+
+    >>> checked_scale(None, "the picture"), checked_scale(2, "the picture")
+    (1.0, 2)
+    """
+    if scale is None:
+        return 1.0
+    if not 0 < scale < _MAX_SCALE:
+        limits = f"above 0 and below {_MAX_SCALE:,}"
+        raise UserError(f"scale must be a number {limits}, got {scale:.12g}; 2 doubles {what}")
+    return scale
 
 
 def view_axes(field: Field, view: View) -> list[PixelAxis]:
@@ -124,10 +137,27 @@ def _box(text: str, shape: tuple[int, int]) -> Box:
     except ValueError:
         raise UserError(f"region looks like X0,Y0,X1,Y1, got {text!r}; for example 0,0,64,64") from None
     if not (0 <= x0 < x1 <= shape[1] and 0 <= y0 < y1 <= shape[0]):
-        raise UserError(f"region must be a box inside 0,0,{shape[1]},{shape[0]}, got {text}; X1 and Y1 are outside")
+        what = _wrong_side({"X": (x0, x1, shape[1]), "Y": (y0, y1, shape[0])})
+        raise UserError(f"region X0,Y0,X1,Y1 must be a box inside 0,0,{shape[1]},{shape[0]}, got {text}: {what}")
     if x1 - x0 < 1 or y1 - y0 < 1:
         raise UserError(f"region must be at least one pixel wide and high, got {text}; size magnifies it")
     return x0, y0, x1, y1
+
+
+def _wrong_side(axes: Mapping[str, tuple[float, float, float]]) -> str:
+    """What is wrong with a box: each axis with its low end, its high end, and the picture's size.
+
+    >>> _wrong_side({"X": (-5.0, 5.0, 8), "Y": (3.0, 9.0, 8)})
+    'X0 is below 0, Y1 is above 8; correct it'
+    >>> _wrong_side({"X": (5.0, 5.0, 8)})
+    'X1 is not above X0; correct it'
+    """
+    wrong = []
+    for name, (low, high, size) in axes.items():
+        wrong += [f"{name}0 is below 0"] if not low >= 0 else []
+        wrong += [f"{name}1 is above {size}"] if not high <= size else []
+        wrong += [f"{name}1 is not above {name}0"] if not low < high else []
+    return f"{', '.join(wrong)}; correct it"
 
 
 def _size(text: str) -> tuple[int, int]:
