@@ -116,6 +116,21 @@ def test_a_run_folder_goes_on_by_itself(photo: Path, tmp_path: Path) -> None:
     assert "give the signal and --out" in complaint("fit", folder, "--overwrite")
 
 
+def test_a_run_whose_signal_is_not_there_says_how_to_go_on(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fit(Path(photo.name), tmp_path / "out", "--steps", "2")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    message = complaint("fit", tmp_path / "out", "--steps", "4")
+    assert f"recorded its signal as {photo.name}, relative to the folder it was started in" in message
+    assert message.endswith("give the signal where it is now with this folder and the run's settings (--out, --resume)")
+    moved = photo.rename(tmp_path / "moved.png")
+    again = alfilter("fit", moved, "--out", tmp_path / "out", "--steps", "4", *TINY, "--resume")
+    assert again.code == 0, again.err
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -146,7 +161,7 @@ def test_a_quality_that_is_not_reached_is_said(photo: Path, tmp_path: Path) -> N
     assert code == 0
     assert "90 dB not reached" in out
     assert "90 dB were not reached" in err
-    assert "a quality looks like 45dB, got 'good'" in complaint("fit", photo, "--until", "good")
+    assert "a quality is above 0 and looks like 45dB, got 'good'" in complaint("fit", photo, "--until", "good")
 
 
 def test_until_survives_a_stop(photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

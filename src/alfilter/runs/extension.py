@@ -37,6 +37,7 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
     try:
         signal, training = config["signal"], dict(config["training"])
         _check_words(config, signal)
+        _check_source(folder, signal["source"])
         if "steps" in request.training or "budget" in request.training:
             training |= {"steps": request.training.get("steps", training["steps"]), "budget": None}
         return replace(
@@ -58,6 +59,20 @@ def continued(folder: RunFolder, request: FitRequest) -> FitRequest:
     except (KeyError, TypeError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise UserError(f"{folder.config} does not say how its run was made ({reason}); give the signal") from error
+
+
+def _check_source(folder: RunFolder, source: str) -> None:
+    """Refuse to continue where the signal is not found by the path that the run recorded."""
+    file = Path(source).expanduser()
+    if source.startswith("sample:") or file.exists():
+        return
+    where = "" if file.is_absolute() else ", relative to the folder it was started in"
+    start = "" if file.is_absolute() else "continue it from that folder, or "
+    raise UserError(
+        f"the run in {folder} recorded its signal as {source}{where}, and from here there is no such file; "
+        f"{start}give the signal where it is now with this folder and the run's settings",
+        arguments=["out", "resume"],
+    )
 
 
 def _check_words(config: Mapping[str, Any], signal: Mapping[str, Any]) -> None:
