@@ -7,6 +7,7 @@ import atexit
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -25,6 +26,8 @@ from alfilter.runtime.stages import Stopped
 # what torch and Python say when the system's limits are reached
 _LIMITS = ("can't allocate memory", "not enough memory", "can't start new thread")
 
+_NEGATIVE = re.compile(r"-\.?\d")  # how a value begins that is no option: -5s, -4dB and -5,0,10,10 are values too
+
 Command = Callable[[argparse.Namespace], int]
 
 
@@ -33,6 +36,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **settings})
+        self._negative_number_matcher = _NEGATIVE
 
     def options(self) -> list[str]:
         """The options that this command has, as they are written."""
@@ -48,7 +52,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if message.endswith("expected one argument"):
-            message += " (one that begins with - is written with =, as in --region=-5,0,10,10)"
+            message += " (one that begins with - is written with =, as in --title=-x-)"
         raise UserError(f"{message}; see '{self.prog} --help'")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.commands import alfilter, complaint
 
+from alfilter.commands.ntk import _preset
 from alfilter.methods import build
 from alfilter.training import save
 
@@ -38,6 +39,19 @@ def test_a_model_and_a_default_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "runs" / "ntk-photo" / "ntk.png").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("alfilter.commands.ntk.os.access", lambda *arguments: False)
+    monkeypatch.setattr("alfilter.commands.ntk._measure", lambda *arguments: pytest.fail("it was measured"))
+    message = complaint("ntk", "--method", "siren", "--out", tmp_path / "new" / "folder")
+    assert f"but {tmp_path} cannot be written; name one with --out" in message
+
+
+def test_a_method_without_the_papers_setting_takes_its_default() -> None:
+    assert (_preset("al-sine"), _preset("al-grid")) == ("paper", "default")
+
+
 def test_mistakes(tmp_path: Path) -> None:
     assert "give one MODEL or one --method" in complaint("ntk")
     assert "between 8 and 8192, got 3" in complaint("ntk", "--method", "siren", "--points", "3")
@@ -46,5 +60,9 @@ def test_mistakes(tmp_path: Path) -> None:
     model = tmp_path / "m.safetensors"
     save(build("siren", in_dim=3, out_dim=1, width=8), model)
     assert "--set belongs to --method" in complaint("ntk", model, "--set", "width=8")
+    (tmp_path / "file").touch()
+    assert "file is a file; name another with --out" in complaint(
+        "ntk", "--method", "siren", "--out", tmp_path / "file"
+    )
     message = complaint("ntk", "--method", "siren", "--baseline", model, "--points", "8")
     assert "the baseline maps 3 coordinates to 1 values, the model 2 to 3" in message

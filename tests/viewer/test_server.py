@@ -233,7 +233,7 @@ def test_a_taken_port_is_one_line(server: Server, runs: Path) -> None:
     port = server.server_address[1]
     message = complaint("view", runs / "al", "--port", str(port), "--no-browser")
     assert message == f"port {port} of 127.0.0.1 is taken; give another port, or 0 for any that is free"
-    assert "cannot be used" in complaint("view", runs / "al", "--port", "99999", "--no-browser")
+    assert "--port must be between 0 and 65535, got 99999" in complaint("view", "none", "--port", "99999")
     assert "cannot be used" in complaint("view", runs / "al", "--host", "203.0.113.1", "--port", "0", "--no-browser")
 
 

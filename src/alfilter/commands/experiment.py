@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from alfilter.commands.paper import print_claims
-from alfilter.commands.shared import add_json, print_json
+from alfilter.commands.shared import add_json, print_json, whole
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def add_experiment(commands: Any) -> None:
     p.add_argument("--data", metavar="DIR",
                    help="where the data is (default: $ALFILTER_DATA, or ~/.cache/alfilter/data)")  # fmt: skip
     p.add_argument("--out", metavar="DIR", help="where the result lines go (default: runs/experiments)")
-    p.add_argument("--workers", type=int, default=2, help="runs side by side, one core each (default: 2)")
-    p.add_argument("--threads", type=int, help="cores of one run (default: 1; all when --workers is 1)")
+    p.add_argument("--workers", type=whole, default=2, help="runs side by side, one core each (default: 2)")
+    p.add_argument("--threads", type=whole, help="cores of one run (default: 1; all when --workers is 1)")
     p.add_argument("--ray", metavar="ADDRESS", help="on a Ray cluster: its address, auto, or local for one made here")
     add_json(p)
     p.set_defaults(command=_experiment)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.shared import add_json, decibels, print_result, seconds, use_threads
+from alfilter.commands.shared import add_json, decibels, print_result, real, seconds, use_threads, whole
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def add_fit(commands: Any) -> None:
     )
     p.add_argument("--preset", help="default, paper, source, noisy, reconstruct (the default when samples are missing)")
     length = p.add_mutually_exclusive_group()
-    length.add_argument("--steps", type=int, help="optimiser steps")
+    length.add_argument("--steps", type=whole, help="optimiser steps")
     length.add_argument("--budget", help="training time instead of steps: 90s, 5m, 1h; scores and pictures come after")
     p.add_argument("--until", metavar="QUALITY", help="end the training when this is reached: 45dB")
     p.add_argument("--from", metavar="MODEL", dest="start", help="start from a model or a run folder")
-    p.add_argument("--seed", type=int, default=0, help="of the start and the sampling (default: 0)")
+    p.add_argument("--seed", type=whole, default=0, help="of the start and the sampling (default: 0)")
     p.add_argument(
         "--observe",
         default="all",
@@ -49,8 +49,8 @@ def add_fit(commands: Any) -> None:
     p.add_argument("--train", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of the training, e.g. lr=5e-4 or batch=8192; may be repeated")  # fmt: skip
     p.add_argument("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
-    p.add_argument("--params", type=int, metavar="N", help="size the method to N parameters, within 5 %%")
-    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    p.add_argument("--params", type=whole, metavar="N", help="size the method to N parameters, within 5 %%")
+    p.add_argument("--threads", type=whole, help="cores to use (default: all)")
     p.add_argument("--out", metavar="DIR", help="the run folder (default: runs/SIGNAL-METHOD)")
     p.add_argument(
         "--resume",
@@ -58,9 +58,9 @@ def add_fit(commands: Any) -> None:
         help="continue the run in the folder; a larger --steps or --budget makes it longer",
     )
     p.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
-    p.add_argument("--checkpoint-every", type=float, default=30.0, metavar="SECONDS",
+    p.add_argument("--checkpoint-every", type=real, default=30.0, metavar="SECONDS",
                    help="time between two states a killed run can resume from (default: 30)")  # fmt: skip
-    p.add_argument("--snapshots", type=int, default=0, metavar="N",
+    p.add_argument("--snapshots", type=whole, default=0, metavar="N",
                    help="keep N moments of the training for 'alfilter view' (default: none)")  # fmt: skip
     p.add_argument("--quiet", action="store_true", help="no progress")
     add_json(p)

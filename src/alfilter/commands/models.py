@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.shared import add_json, add_model, print_json, print_result, use_threads
+from alfilter.commands.shared import add_json, add_model, print_json, print_result, real, use_threads, whole
 from alfilter.errors import printable
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def add_render(commands: Any) -> None:
     size = p.add_mutually_exclusive_group()
     size.add_argument("--size", help="WIDTHxHEIGHT in pixels; of a sound, how many samples")
     size.add_argument(
-        "--scale", type=float, help="pixels per pixel of the fitted picture; samples per sample of a sound"
+        "--scale", type=real, help="pixels per pixel of the fitted picture; samples per sample of a sound"
     )
     p.add_argument(
         "--detail",
-        type=float,
+        type=real,
         metavar="F",
         help="cap the frequency that passes the model's filter: cycles per sample, 0.5 is all that the samples hold",
     )
@@ -41,12 +41,12 @@ def add_render(commands: Any) -> None:
     p.add_argument("--view", metavar="U,V", help="a view of a light field as a picture; 2.5,1 lies between views")
     p.add_argument(
         "--refocus",
-        type=float,
+        type=real,
         metavar="SLOPE",
         help="all views of a light field, shifted and added: what moves by SLOPE pixels per view is in focus",
     )
-    p.add_argument("--level", type=int, help="an output of a method that has several (bacon): 1 is the coarsest")
-    p.add_argument("--bits", type=int, help="8, 16, 24 (sound), or 32 for float TIFF or WAV (default: as fitted)")
+    p.add_argument("--level", type=whole, help="an output of a method that has several (bacon): 1 is the coarsest")
+    p.add_argument("--bits", type=whole, help="8, 16, 24 (sound), or 32 for float TIFF or WAV (default: as fitted)")
     p.set_defaults(command=_render)
 
 
@@ -72,17 +72,17 @@ def add_mesh(commands: Any) -> None:
     p = commands.add_parser("mesh", help="write the surface of a shape model in the units of the fitted mesh")
     add_model(p)
     p.add_argument("out", metavar="OUT", help="a .ply, .obj, .stl or .glb file")
-    p.add_argument("--resolution", type=int, default=512, help="grid points along each side (default: 512)")
+    p.add_argument("--resolution", type=whole, default=512, help="grid points along each side (default: 512)")
     p.add_argument(
         "--alpha", action="store_true", help="colour the vertices by the filter's cut-off, how fine the detail is there"
     )
     p.add_argument(
         "--detail",
-        type=float,
+        type=real,
         metavar="F",
         help="cap the frequency that passes the model's filter, in cycles across the domain: a smoother surface",
     )
-    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    p.add_argument("--threads", type=whole, help="cores to use (default: all)")
     add_json(p)
     p.set_defaults(command=_mesh)
 

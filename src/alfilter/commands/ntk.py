@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alfilter.commands.shared import add_json, print_json, use_threads
+from alfilter.commands.shared import add_json, print_json, use_threads, whole
 from alfilter.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,16 +22,16 @@ def add_ntk(commands: Any) -> None:
     p = commands.add_parser("ntk", help="draw and measure the tangent kernel of a model or of a method at its start")
     p.add_argument("model", metavar="MODEL", nargs="?", help="a model file or a run folder; or name a method")
     p.add_argument("--method", help="a method at its random start, for a picture of 512x512 in colour")
-    p.add_argument("--preset", default="paper", help="of the method (default: paper)")
+    p.add_argument("--preset", help="of the method (default: paper, or default where the method has none)")
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="options",
                    help="an option of the method, e.g. levels=6; may be repeated")  # fmt: skip
     p.add_argument("--baseline", default="pe-mlp", metavar="NAME|MODEL|none",
                    help="a method at its start or a model file to compare with (default: pe-mlp)")  # fmt: skip
-    p.add_argument("--points", type=int, default=1024, help=f"random places, 8 to {LARGEST} (default: 1024)")
+    p.add_argument("--points", type=whole, default=1024, help=f"random places, 8 to {LARGEST} (default: 1024)")
     p.add_argument("--parameters", default="both", choices=("network", "encoding", "both"),
                    help="whose gradient (default: both)")  # fmt: skip
-    p.add_argument("--seed", type=int, default=0, help="of the places and of a method's start (default: 0)")
-    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    p.add_argument("--seed", type=whole, default=0, help="of the places and of a method's start (default: 0)")
+    p.add_argument("--threads", type=whole, help="cores to use (default: all)")
     p.add_argument("--out", metavar="DIR", help="where ntk.png and ntk.json go (default: runs/ntk-NAME)")
     add_json(p)
     p.set_defaults(command=_ntk)
@@ -47,6 +48,7 @@ def _ntk(arguments: argparse.Namespace) -> int:
     name, field = _subject(arguments)
     baseline = _baseline(arguments, name, field)
     folder = Path(arguments.out or f"runs/ntk-{name}")
+    _check_writable(folder)
     line = {
         "model": arguments.model,
         "method": field.spec["method"],
@@ -71,7 +73,15 @@ def _subject(arguments: argparse.Namespace) -> tuple[str, Field]:
         return model_path(arguments.model).resolve().parent.name or "model", load(arguments.model)
     options = parse_options(method(arguments.method).options, arguments.options, arguments.method)
     sizes: dict[str, Any] = {"in_dim": 2, "out_dim": 3, "samples": (512, 512)}
-    return arguments.method, build(arguments.method, preset=arguments.preset, seed=arguments.seed, **sizes, **options)
+    preset = arguments.preset or _preset(arguments.method)
+    return arguments.method, build(arguments.method, preset=preset, seed=arguments.seed, **sizes, **options)
+
+
+def _preset(name: str) -> str:
+    """The paper's setting of a method, where it has one."""
+    from alfilter.methods import method
+
+    return "paper" if "paper" in method(name).presets else "default"
 
 
 def _baseline(arguments: argparse.Namespace, name: str, field: Field) -> tuple[str, Field] | None:
@@ -88,13 +98,23 @@ def _baseline(arguments: argparse.Namespace, name: str, field: Field) -> tuple[s
         samples = field.spec.get("samples")
         sizes: dict[str, Any] = {"in_dim": field.in_dim, "out_dim": field.out_dim}
         sizes["samples"] = None if samples is None else tuple(samples)
-        other, title = build(arguments.baseline, preset="paper", seed=arguments.seed, **sizes), arguments.baseline
+        title, preset = arguments.baseline, _preset(arguments.baseline)
+        other = build(title, preset=preset, seed=arguments.seed, **sizes)
     if (other.in_dim, other.out_dim) != (field.in_dim, field.out_dim):
         raise UserError(
             f"the baseline maps {other.in_dim} coordinates to {other.out_dim} values, the model {field.in_dim} to "
             f"{field.out_dim}; compare fields of one kind"
         )
     return (f"{title} (baseline)" if title == name else title), other
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written, before the work."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise UserError(f"the figure goes into the folder {folder}, but {there} is a file; name another with --out")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"the figure goes into the folder {folder}, but {there} cannot be written; name one with --out")
 
 
 def _measure(

@@ -22,6 +22,30 @@ def add_model(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL", help="a model.safetensors or a run folder")
 
 
+def whole(text: str) -> int:
+    """A whole number, as the type of an argument.
+
+    >>> whole("1000")
+    1000
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text[:40]!r}") from None
+
+
+def real(text: str) -> float:
+    """A number, as the type of an argument.
+
+    >>> real("1e3")
+    1000.0
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text[:40]!r}") from None
+
+
 def seconds(text: str) -> float:
     """A duration in seconds.
 
@@ -30,7 +54,7 @@ def seconds(text: str) -> float:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(s|m|h|)", text.strip())
     if match is None or float(match[1]) <= 0:
-        raise UserError(f"a time looks like 90s, 5m or 1h, got {text!r}")
+        raise UserError(f"a time is above 0 and looks like 90s, 5m or 1h, got {text!r}; give such a one")
     return float(match[1]) * {"s": 1, "": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -41,8 +65,8 @@ def decibels(text: str) -> float:
     (45.0, 38.5)
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:db|)", text.strip().lower())
-    if match is None:
-        raise UserError(f"a quality looks like 45dB, got {text!r}")
+    if match is None or float(match[1]) <= 0:
+        raise UserError(f"a quality is above 0 and looks like 45dB, got {text!r}; give such a one")
     return float(match[1])
 
 

@@ -7,7 +7,8 @@ import os
 import sys
 from typing import Any
 
-from alfilter.commands.shared import use_threads
+from alfilter.commands.shared import use_threads, whole
+from alfilter.errors import UserError
 
 
 def add_view(commands: Any) -> None:
@@ -17,10 +18,10 @@ def add_view(commands: Any) -> None:
     )
     p.add_argument("models", metavar="MODEL", nargs="+", help="a model.safetensors or a run folder")
     p.add_argument("--reference", metavar="FILE", help="what was fitted (default: a picture's copy in the run folder)")
-    p.add_argument("--port", type=int, default=8700, help="0 takes any that is free (default: 8700)")
+    p.add_argument("--port", type=whole, default=8700, help="0 takes any that is free (default: 8700)")
     p.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, only this machine)")
     p.add_argument("--no-browser", action="store_true", help="only say where the page is")
-    p.add_argument("--threads", type=int, help="cores to use (default: all)")
+    p.add_argument("--threads", type=whole, help="cores to use (default: all)")
     p.set_defaults(command=_view)
 
 
@@ -29,6 +30,8 @@ def _view(arguments: argparse.Namespace) -> int:
     from alfilter.viewer.open import open_viewer
     from alfilter.viewer.server import Server
 
+    if not 0 <= arguments.port <= 65535:
+        raise UserError(f"--port must be between 0 and 65535, got {arguments.port}; 0 takes any that is free")
     use_threads(arguments.threads)
     viewer = open_viewer(arguments.models, arguments.reference)
     with Server(viewer, arguments.host, arguments.port) as server:
