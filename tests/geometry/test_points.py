@@ -27,4 +27,12 @@ def test_its_steps_are_short() -> None:
 def test_a_tree_of_points_is_built_where_denormals_are_flushed() -> None:
     cloud = cloud_with_no_tree_of_zeros()
     with flushed_denormals():
-        assert point_tree(cloud).query(cloud)[0].max() == 0
+        for far in (False, True):
+            assert point_tree(cloud, far=far).query(cloud)[0].max() == 0
+
+
+def test_both_trees_find_the_same_points() -> None:
+    queries = np.random.default_rng(2).uniform(-3, 3, (500, 3))
+    found = [point_tree(POINTS, far=far).query(queries) for far in (False, True)]
+    np.testing.assert_array_equal(*(distance for distance, _ in found))
+    np.testing.assert_array_equal(*(index for _, index in found))

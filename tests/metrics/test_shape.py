@@ -10,6 +10,7 @@ from tests.support.shapes import ball, cube, trimesh, union
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.repair import Triangles
 from alfilter.metrics.shape import chamfer, compare, iou, nearest, surface_samples
+from alfilter.runtime.stages import Stage, watching
 from alfilter.runtime.thread_pool import flushed_denormals
 
 
@@ -69,6 +70,15 @@ def test_occupancy_against_formulas() -> None:
 def test_a_reference_with_a_hole_is_wound() -> None:
     vertices, faces = ball(levels=3)
     assert iou(Triangles(vertices, faces), Triangles(vertices, faces[3:]), 24, closed=False) > 0.97
+
+
+def test_scoring_says_how_far_it_is() -> None:
+    vertices, faces = ball(levels=2)
+    told: list[Stage] = []
+    with watching(told.append):
+        compare(Triangles(vertices, faces), Triangles(vertices, faces[3:]), points=500, grid=16, closed=False)
+    ends = {each.name: each.done for each in told}
+    assert ends == {"scoring the surface": 1.0, "telling inside from outside": 1.0}
 
 
 def test_samples_lie_on_the_surface() -> None:

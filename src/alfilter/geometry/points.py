@@ -16,8 +16,12 @@ _BITS = 7  # of the curve that orders queries: neighbours visit the same branche
 
 
 @flushed_denormals(False)
-def point_tree(points: Array) -> Any:
+def point_tree(points: Array, *, far: bool = False) -> Any:
     """scipy's tree of points (n, d), made in a thread that may take denormals for zero.
+
+    far: for queries that may be far from all points, as from the middle of a ball whose surface they cover. Cells are
+    then halved in the middle, not at the median: their boxes are rounder and bound distances more closely. Measured:
+    ten times faster there, a fifth slower near the points.
 
     A cut just above the least coordinate, where that is 0, is the number next to 0: were it 0 too, all points would be
     on one side, and the tree would never end.
@@ -27,7 +31,7 @@ def point_tree(points: Array) -> Any:
     """
     from scipy.spatial import cKDTree
 
-    return cKDTree(points)
+    return cKDTree(points, balanced_tree=not far, compact_nodes=not far)
 
 
 def curve_order(points: Array, bits: int = _BITS) -> Index:

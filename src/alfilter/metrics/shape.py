@@ -14,11 +14,13 @@ from alfilter.geometry.distance import MeshDistance
 from alfilter.geometry.occupancy import occupied
 from alfilter.geometry.points import Array, Index, point_tree
 from alfilter.geometry.repair import Triangles, face_normals
+from alfilter.runtime.stages import advance, stage
 from alfilter.runtime.thread_pool import workers
 
 POINTS = 300_000
 GRID = 256
 _BATCH = 1 << 20
+_SEARCHED = 1 << 15  # queries of a tree between two looks at the progress
 _AT_ONCE = 1 << 12  # exact distances computed at once in the search for the largest
 
 
@@ -36,6 +38,13 @@ def compare(
     points: samples of each surface, uniform by area. grid: points of the IoU's grid along the longest side of the box.
     closed: whether the reference is watertight; if not, its inside is taken from the winding number, which is slower.
     """
+    with stage("scoring the surface", 4 * points + len(surface.vertices) + len(reference.vertices)):
+        return _compare(surface, reference, points, grid, closed, seed)
+
+
+def _compare(
+    surface: Triangles, reference: Triangles, points: int, grid: int, closed: bool, seed: int
+) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     ours, ours_normals = surface_samples(surface, points, rng)
     theirs, theirs_normals = surface_samples(reference, points, rng)
@@ -81,12 +90,16 @@ class Samples:
     """Points that are searched more than once: their tree is built once, and queries are shared among the cores."""
 
     def __init__(self, points: Array) -> None:
-        self._tree = point_tree(points)
+        self._tree = point_tree(points, far=True)  # the field's surface may close a hole of the reference
 
     def nearest(self, queries: Array) -> tuple[Array, Index]:
         """The distance to, and the number of, the nearest sample for every query."""
-        distance, index = self._tree.query(queries, workers=workers())
-        return np.asarray(distance), np.asarray(index, dtype=np.int64)
+        distance, index = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
+        for k in range(0, len(queries), _SEARCHED):
+            part = slice(k, k + _SEARCHED)
+            distance[part], index[part] = self._tree.query(queries[part], workers=workers())
+            advance(len(queries[part]))
+        return distance, index
 
 
 def surface_samples(mesh: Triangles, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -120,8 +133,13 @@ def _wound(mesh: Triangles, axes: tuple[Array, Array, Array]) -> NDArray[np.bool
     """Inside by the winding number, for meshes with holes."""
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     near = MeshDistance(mesh.vertices, mesh.faces)
-    parts = [near.winding(points[k : k + _BATCH]) for k in range(0, len(points), _BATCH)]
-    return (np.concatenate(parts) > 0.5).reshape([len(axis) for axis in axes])
+    inside = np.empty(len(points), dtype=np.bool_)
+    with stage("telling inside from outside", len(points)):
+        for k in range(0, len(points), _BATCH):
+            part = slice(k, k + _BATCH)
+            inside[part] = near.winding(points[part]) > 0.5
+            advance(len(points[part]))
+    return inside.reshape([len(axis) for axis in axes])
 
 
 def _farthest(points: Array, distances: Array, vertices: Array, samples: Samples, mesh: Triangles) -> float:
