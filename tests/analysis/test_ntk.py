@@ -18,6 +18,7 @@ from alfilter.encodings import Encoding, FilteredFourier, Fourier, Identity
 from alfilter.errors import UserError
 from alfilter.methods import METHODS, Field, build
 from alfilter.networks import MLP, Network
+from alfilter.runtime.stages import Stage, watching
 
 SMALL = {"width": 8, "depth": 2}
 
@@ -34,6 +35,16 @@ def hand_made() -> Field:
     for parameter, value in zip(network.parameters(), (2.0, 3.0, 1.0, -1.0), strict=True):
         nn.init.constant_(parameter, value)  # W1, W2, b1, b2
     return Field(Identity(1), network)
+
+
+def test_rows_of_tables_are_counted_as_they_are_measured() -> None:
+    told: list[Stage] = []
+    with watching(told.append):
+        empirical_ntk(tiny("hash-grid"), random_points(5, 2))
+        empirical_ntk(hand_made(), random_points(5, 1))  # linear layers alone have no rows
+    assert {each.name for each in told} == {"tangent kernel on 5 points"}
+    assert (told[0].done, told[-1].done) == (0.0, 1.0)
+    assert len(told) == 1 + 2 * 5
 
 
 def test_one_neuron_by_hand() -> None:

@@ -15,6 +15,7 @@ from alfilter.core import hash_grid
 from alfilter.core.hash_grid import Layout
 from alfilter.encodings import AlphaGrid, FilteredFourier
 from alfilter.errors import UserError
+from alfilter.runtime.stages import advance, stage
 
 Part = Literal["network", "encoding", "both"]
 Outputs = Literal["sum", "each"]
@@ -78,6 +79,10 @@ def empirical_ntk(field: Field, x: Tensor, parameters: Part = "both", outputs: O
         raise UserError(f"the points of a kernel have the shape (n, {field.in_dim}), got {tuple(x.shape)}")
     field, x = copy.deepcopy(field).double(), x.double()
     wanted = _trained(field, parameters)
+    return _kernels(field, x, wanted, outputs)
+
+
+def _kernels(field: Field, x: Tensor, wanted: Sequence[nn.Parameter], outputs: Outputs) -> Tensor:
     alpha = _alpha_leaf(field.encoding, x, wanted)
     with Linears([p for p in field.network.parameters() if _is_in(p, wanted)], len(x)) as linears:
         values = field.network(_features(field.encoding, x, alpha)) * field.scale  # (n, c)
@@ -92,9 +97,15 @@ def empirical_ntk(field: Field, x: Tensor, parameters: Part = "both", outputs: O
         _contract(kernels, [slope[-1].unsqueeze(-1) for slope in slopes], _grid_kernel(field.encoding.alpha, x))
     contracted = [p for layer in layers for p in (layer.weight, layer.bias) if p is not None]
     contracted += [field.encoding.alpha.values] if alpha is not None else []
-    for part in (field.network, field.encoding):
-        others = _connected(field, x, [p for p in part.parameters() if _is_in(p, wanted) and not _is_in(p, contracted)])
-        for output in range(field.out_dim if others else 0):
+    parts = [
+        _connected(field, x, [p for p in part.parameters() if _is_in(p, wanted) and not _is_in(p, contracted)])
+        for part in (field.network, field.encoding)
+    ]
+    work = [(others, output) for others in parts if others for output in range(field.out_dim)]
+    if not work:
+        return kernels if outputs == "each" else kernels[0]
+    with stage(f"tangent kernel on {len(x):,} points", len(work) * len(x)):
+        for others, output in work:
             kernels[output % len(kernels)] += _rows_kernel(field, x, others, output)
     return kernels if outputs == "each" else kernels[0]
 
@@ -170,6 +181,7 @@ def _rows(field: Field, x: Tensor, parameters: Sequence[Tensor], output: int) ->
     for i in range(len(x)):
         grads = torch.autograd.grad(field(x[i : i + 1])[0, output], parameters, materialize_grads=True)
         yield torch.cat([grad.flatten() for grad in grads])
+        advance()
 
 
 def _entries(row: Tensor) -> tuple[Tensor, Tensor]:

@@ -38,6 +38,9 @@ def add_ntk(commands: Any) -> None:
 
 
 def _ntk(arguments: argparse.Namespace) -> int:
+    from alfilter.commands.progress import Display
+    from alfilter.runtime.stages import watching
+
     if not 8 <= arguments.points <= LARGEST:
         raise UserError(f"--points must be between 8 and {LARGEST}, got {arguments.points}")
     if (arguments.model is None) == (arguments.method is None):
@@ -49,13 +52,15 @@ def _ntk(arguments: argparse.Namespace) -> int:
     baseline = _baseline(arguments, name, field)
     folder = Path(arguments.out or f"runs/ntk-{name}")
     _check_writable(folder)
+    with Display() as display, watching(display.update_stage):
+        measured = _measure(name, field, baseline, arguments, folder)
     line = {
         "model": arguments.model,
         "method": field.spec["method"],
         "points": arguments.points,
         "parameters": arguments.parameters,
         "seed": arguments.seed,
-        **_measure(name, field, baseline, arguments, folder),
+        **measured,
     }
     if arguments.json:
         print_json(line)
