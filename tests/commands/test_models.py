@@ -68,3 +68,14 @@ def test_words_of_a_file_do_nothing_to_the_terminal(model: Path, tmp_path: Path)
     assert "signal.\\x1b[2J" in out
     write_tensors(tmp_path / "m", tensors, {**header, "options": {"\x9b2J": 1}})
     assert "\x9b" not in complaint("info", tmp_path / "m")
+
+
+def test_lpips_without_weights_names_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALFILTER_LPIPS", raising=False)
+    source = picture(tmp_path / "photo.png", 32, 32)
+    field = build("siren", in_dim=2, out_dim=3, width=4)
+    field.signal = ImageTask.from_file(source).describe()
+    save(field, tmp_path / "m.safetensors")
+    words = ("eval", tmp_path / "m.safetensors", source, "--lpips")
+    assert complaint(*words).endswith("got none; give --lpips FILE or set ALFILTER_LPIPS to its path")
+    assert "it is no npz file" in complaint(*words, source)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from alfilter.commands.shared import add_json, add_model, print_json, print_result, real, use_threads, whole
-from alfilter.errors import printable
+from alfilter.errors import UserError, printable
 
 if TYPE_CHECKING:
     from alfilter.methods import Field
@@ -136,7 +137,15 @@ def _eval(arguments: argparse.Namespace) -> int:
     if arguments.observe is None and str(field.signal.get("observe")).startswith("mask:"):
         print("alfilter: scored over all samples; --observe mask:FILE tells those the fit did not see", file=sys.stderr)
     with Display() as display, watching(display.update_stage):
-        scores = score_model(field, arguments.signal, arguments.lpips, arguments.observe, say=display.say)
+        try:
+            scores = score_model(field, arguments.signal, arguments.lpips, arguments.observe, say=display.say)
+        except UserError as error:
+            if "lpips" in error.arguments and arguments.lpips == "" and not os.environ.get("ALFILTER_LPIPS"):
+                raise UserError(
+                    "LPIPS needs the AlexNet v0.1 weights published by its authors, as an npz file, got none; "
+                    "give --lpips FILE or set ALFILTER_LPIPS to its path"
+                ) from error
+            raise
     print_result({**line, **scores.plain()}, arguments.json)
     return 0
 
