@@ -106,8 +106,7 @@ def cut_offs_at(encoding: FilteredEncoding, points: NDArray[Any]) -> NDArray[np.
 def response_maps(encoding: FilteredEncoding, shape: tuple[int, ...]) -> Tensor:
     """H̄_j(α(x)) of every dyadic scale or grid level j on a regular grid over the domain: (L, *shape)."""
     device = encoding.alpha.values.device
-    responses = flushed_denormals()(lambda x: encoding.responses(x.to(device)))
-    return sample_grid(responses, shape).movedim(-1, 0)
+    return sample_grid(lambda x: encoding.responses(x.to(device)), shape).movedim(-1, 0)
 
 
 def pass_band(alpha: Tensor, channels: int, bandwidth: float, kappa: float) -> tuple[Tensor, Tensor, Tensor]:
