@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.support.waiting import wait_for
 from tests.viewer.conftest import HEIGHT, WIDTH
 
 from alfilter.analysis import filtered_encoding_of, frequency_map
@@ -471,8 +472,7 @@ def test_two_hundred_quick_zooms_leave_memory_flat(page: Page, server: Server) -
     page.run(WANDER, 120)
     before = heap()
     page.run(WANDER, 200)
-    after = heap()
-    assert after - before < 12e6, (before, after)
+    wait_for(lambda: heap() - before < 12e6, 20)  # answers that are under way have buffers, too
     assert page.run("view.tiles.held.size") <= page.run("view.tiles.room")
     assert server.viewer.cache.size <= server.viewer.cache.limit
     assert page.run("view.tiles.asked") > asked
