@@ -47,6 +47,7 @@ TABLES = {
     },
     "between.md": {
         "between-large": ("between-large", between.summarise),
+        "filling": ("filling", between.summarise),
         "terrain": ("between", between.summarise_terrain),
     },
     "media.md": {"media": ("media", media.summarise)},

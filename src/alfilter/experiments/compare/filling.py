@@ -16,7 +16,7 @@ from alfilter.experiments.compare.interpolators import PIXELS
 from alfilter.experiments.study import Run, Study
 from alfilter.inpainting.grid import Smoothness, fill, gap_of, kinds
 
-IMAGES = [f"div2k/{number:02d}.png" for number in (3, 5, 9, 13)]  # in no table
+IMAGES = [f"div2k/{number:02d}.png" for number in (3, 5, 9, 13)]  # in no table of `between`
 
 
 def _changed(name: str, **changes: Any) -> Callable[[float], Smoothness]:
